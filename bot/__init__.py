@@ -1,0 +1,1 @@
+"""The GitHub App: web and worker."""

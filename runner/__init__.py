@@ -1,0 +1,1 @@
+"""Executes jobs on the self-hosted runner; imports nothing of the bot."""

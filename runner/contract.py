@@ -1,0 +1,412 @@
+"""What bot and runner say to each other: versioned, frozen, validated on both sides.
+
+This module is data alone. The bot imports it and nothing else of the runner; the runner imports nothing of the bot.
+Times are seconds since the epoch, durations seconds, commits full hexadecimal object names.
+A field that is ``None`` where a number is expected means *unknown*, which is never the same as zero.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+CONTRACT_VERSION: Literal[1] = 1
+"""Raised when a message changes in a way that an older side would misread."""
+
+MAX_TAIL = 4_000
+"""Characters of a gate's or an agent's output that travel in a message; the whole stays on the runner."""
+MAX_PATCH = 200_000
+"""Characters of the patch that travel in a report; what a comment can show of it is decided by the bot."""
+MAX_PATHS = 500
+"""Paths a report lists by name; beyond it only their number is told."""
+
+Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
+Line = Annotated[str, StringConstraints(max_length=300)]
+Text = Annotated[str, StringConstraints(max_length=65_536)]
+Tail = Annotated[str, StringConstraints(max_length=MAX_TAIL)]
+JobId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{8,32}-[0-9]{1,6}$")]
+
+
+class Message(BaseModel):
+    """Base of everything that travels: immutable, and nothing unknown gets in."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+
+class Unit(StrEnum):
+    """A folder of promptware: what an agent is asked to do."""
+
+    CREATE_PLAN = "CreatePlan"
+    UPDATE_PLAN = "UpdatePlan"
+    EXECUTE_PLAN = "ExecutePlan"
+    CREATE_PR = "CreatePr"
+
+
+class JobKind(StrEnum):
+    """What a job is for; it decides the steps that the runner takes."""
+
+    PLAN = "plan"
+    """Read the code at the base commit and write or rewrite the plan; changes nothing."""
+    EXECUTE = "execute"
+    """Carry out the approved plan on its branch, verify, push."""
+    CHECK_BASE = "check_base"
+    """No agent: try the merge of the approved head with the default branch, and say whether it conflicts."""
+
+
+class SandboxMode(StrEnum):
+    """How the agent is confined."""
+
+    REQUIRED = "required"
+    AUTO = "auto"
+    OFF = "off"
+
+
+class Phase(StrEnum):
+    """Where a running job is."""
+
+    PREPARE = "prepare"
+    AGENT = "agent"
+    GATES = "gates"
+    PUBLISH = "publish"
+    REPORT = "report"
+
+
+class Outcome(StrEnum):
+    """How a job ended. Each has one meaning and one sentence; success is never inferred from words in the output."""
+
+    PLANNED = "planned"
+    VERIFIED = "verified"
+    BASE_CLEAN = "base_clean"
+    BASE_CONFLICT = "base_conflict"
+    BLOCKED = "blocked"
+    """The agent says, in its typed result, that it can't go on and why."""
+    NOTHING_CHANGED = "nothing_changed"
+    GATES_FAILED = "gates_failed"
+    AGENT_FAILED = "agent_failed"
+    INVALID_RESULT = "invalid_result"
+    TIMED_OUT = "timed_out"
+    OVER_BUDGET = "over_budget"
+    OUTPUT_FLOOD = "output_flood"
+    TREE_CHANGED = "tree_changed"
+    """A read-only unit changed files."""
+    WRONG_BRANCH = "wrong_branch"
+    """The agent's commits are on another branch, or refs that are not its own moved."""
+    WORKSPACE_DAMAGED = "workspace_damaged"
+    BRANCH_MOVED = "branch_moved"
+    """Somebody else pushed to the plan's branch while the job ran; their commits are kept."""
+    SANDBOX_UNAVAILABLE = "sandbox_unavailable"
+    STOPPED = "stopped"
+    RUNNER_FAILED = "runner_failed"
+    """Not the agent's fault: git, network or disk of the runner."""
+    LOST = "lost"
+    """Said by the bot alone: the runner fell silent."""
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the plan goes on from here without a person."""
+        return self in {Outcome.PLANNED, Outcome.VERIFIED, Outcome.BASE_CLEAN, Outcome.BASE_CONFLICT}
+
+
+class Verdict(StrEnum):
+    """What planning came to."""
+
+    PLAN = "plan"
+    ALREADY_DONE = "already_done"
+    NEEDS_INFORMATION = "needs_information"
+    REFUSE = "refuse"
+
+
+class PlanDocument(Message):
+    """A plan as unit CreatePlan or UpdatePlan returns it (schema ``plan``)."""
+
+    verdict: Verdict
+    title: Line = Field(min_length=1)
+    summary: Text
+    steps: tuple[Text, ...] = ()
+    files: tuple[Line, ...] = ()
+    """Globs of the paths the change may touch, relative to the root; ``**`` crosses folders. This is the scope gate's list."""
+    tests: tuple[Text, ...] = ()
+    risks: tuple[Text, ...] = ()
+    questions: tuple[Text, ...] = ()
+    reason: Text = ""
+    """Why, for every verdict but ``plan``: the evidence, the missing information, the ground of the refusal."""
+
+
+class Lesson(Message):
+    """One thing learned, to be kept as a file under the unit's Memory once a person has approved the diff."""
+
+    unit: Unit
+    kind: Literal["fact", "convention", "pitfall"]
+    text: Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+    paths: tuple[Line, ...] = ()
+
+
+class ExecutionSummary(Message):
+    """What the agent says it did (schema ``execution``). Shown as its words; decides nothing but ``blocked``."""
+
+    status: Literal["done", "blocked"]
+    summary: Text
+    deviations: tuple[Text, ...] = ()
+    blocked_by: Text = ""
+    lessons: tuple[Lesson, ...] = ()
+
+
+class PullRequestText(Message):
+    """Title and body of the pull request (schema ``pull_request``)."""
+
+    title: Annotated[str, StringConstraints(min_length=1, max_length=256)]
+    body: Text
+
+
+class GateSpec(Message):
+    """A command of the repository that must pass. Comes from the base commit's policy, never from the branch."""
+
+    name: Line
+    run: Text
+    timeout_seconds: int = Field(default=900, gt=0, le=7_200)
+    blocking: bool = True
+    detected: bool = False
+    """True where no policy file named it and it was recognised from the repository's files."""
+
+
+class AgentSpec(Message):
+    """Which command-line agent carries out a unit, by settings alone."""
+
+    name: Line
+    """``claude``, or a name of one's own under ``agents:``."""
+    model: Line | None = None
+    command: tuple[Text, ...] | None = None
+    """Argument list of a generic agent; ``{prompt_file}``, ``{result_file}``, ``{model}``, ``{unit}``, ``{attempt}`` and
+    ``{worktree}`` are replaced. None for a built-in agent."""
+    output: Literal["text", "jsonl"] = "text"
+
+
+class Budget(Message):
+    """What a job may spend. Time is enforced while it runs; dollars and tokens are None where no cap was set."""
+
+    minutes: float = Field(default=60, gt=0)
+    attempts: int = Field(default=3, ge=1, le=10)
+    usd: Decimal | None = None
+    tokens: int | None = None
+
+
+class Repository(Message):
+    """The repository a job works on; keyed by the number, the names are for display and addresses."""
+
+    id: int
+    owner: Line
+    name: Line
+    default_branch: Line
+    clone_url: Line
+
+
+class Issue(Message):
+    """The issue as it stood when a person with triage labelled it. Untrusted text."""
+
+    number: int
+    title: Annotated[str, StringConstraints(max_length=1_024)]
+    body: Annotated[str, StringConstraints(max_length=262_144)]
+    author: Line
+
+
+class Feedback(Message):
+    """Words of a person, or of a gate, that a job must answer. Untrusted text."""
+
+    kind: Literal["update", "retry", "conflict", "rejection"]
+    author: Line
+    text: Text
+
+
+class JobSpec(Message):
+    """Everything a runner needs for one job; the answer to a claim."""
+
+    version: Literal[1] = CONTRACT_VERSION
+    job: JobId
+    kind: JobKind
+    unit: Unit | None
+    """None for a job without an agent."""
+    repository: Repository
+    plan_uid: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{8,32}$")]
+    revision: int
+    base: Sha
+    """The commit of the default branch that the work starts from and is compared with."""
+    branch: Annotated[str, StringConstraints(pattern=r"^plan/[0-9]+(-[0-9]+)?$")]
+    head: Sha | None = None
+    """The plan branch's commit to go on from; None starts at ``base``."""
+    merge_base_in: bool = False
+    """Merge ``base`` into ``head`` first and let the agent settle the conflicts."""
+    issue: Issue
+    plan: PlanDocument | None = None
+    feedback: tuple[Feedback, ...] = ()
+    agents: dict[Unit, AgentSpec]
+    gates: tuple[GateSpec, ...] = ()
+    detect_gates: bool = False
+    """No policy file: recognise the repository's checks at the base commit."""
+    protected: tuple[Line, ...] = ()
+    sandbox: SandboxMode = SandboxMode.REQUIRED
+    budget: Budget = Budget()
+
+
+class Claim(Message):
+    """A claimed job: its specification and the key for everything that follows."""
+
+    spec: JobSpec
+    job_key: str
+    """Bearer secret for this job alone; the bot stores only its hash."""
+
+
+class GateStatus(StrEnum):
+    """How a gate ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    FAILED_BEFORE = "failed_before"
+    """Failed in the same way on the base commit, before the agent: shown, and not held against the change."""
+    SKIPPED = "skipped"
+
+
+class GateResult(Message):
+    """One row of the gates table."""
+
+    name: Line
+    blocking: bool
+    status: GateStatus
+    seconds: float = Field(ge=0)
+    summary: Line
+    tail: Tail = ""
+    detected: bool = False
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether this result keeps the work from a reviewer."""
+        return self.blocking and self.status in {GateStatus.FAILED, GateStatus.TIMED_OUT}
+
+
+class UsdSource(StrEnum):
+    """Where the dollars of a usage record come from."""
+
+    REPORTED = "reported"
+    PRICES = "prices"
+    UNKNOWN = "unknown"
+
+
+class Usage(Message):
+    """One run of one agent: a row of the cost table. Input excludes cache reads and writes; output includes reasoning."""
+
+    unit: Unit
+    agent: Line
+    model: Line | None
+    attempt: int = Field(ge=1)
+    input_tokens: int | None = Field(default=None, ge=0)
+    output_tokens: int | None = Field(default=None, ge=0)
+    cache_read_tokens: int | None = Field(default=None, ge=0)
+    cache_write_tokens: int | None = Field(default=None, ge=0)
+    reasoning_tokens: int | None = Field(default=None, ge=0)
+    usd: Decimal | None = Field(default=None, ge=0)
+    usd_source: UsdSource = UsdSource.UNKNOWN
+    price_date: Line | None = None
+    seconds: float = Field(ge=0)
+    complete: bool = True
+    """False where the run was cut off, so that the figures read "at least"."""
+
+
+class FileChange(Message):
+    """One changed path. ``added`` and ``removed`` are None for a binary file."""
+
+    path: Text
+    """UTF-8 with undecodable bytes escaped as ``\\xNN``."""
+    status: Literal["added", "modified", "deleted", "renamed", "mode"]
+    added: int | None
+    removed: int | None
+
+
+class Work(Message):
+    """What was verified and pushed. From here on only ``head`` counts."""
+
+    base: Sha
+    head: Sha
+    tree: Sha
+    commits: int
+    files: tuple[FileChange, ...] = Field(max_length=MAX_PATHS)
+    files_total: int
+    out_of_plan: tuple[Text, ...] = ()
+    """Changed paths that the plan did not name, in non-blocking scope mode; empty where scope blocks."""
+    patch: Annotated[str, StringConstraints(max_length=MAX_PATCH)]
+    patch_cut: bool
+    summary: ExecutionSummary | None
+    pull_request: PullRequestText | None
+    moved_base_paths: tuple[Text, ...] = ()
+    """Files the plan names that changed on the default branch since planning."""
+
+
+class SandboxReport(Message):
+    """What confinement the run really had."""
+
+    asked: SandboxMode
+    got: Literal["bubblewrap", "none"]
+    separate_user: bool
+    sentence: Text
+
+
+class Report(Message):
+    """How the job ended. Written to disk first, sent until accepted; the first complete one wins."""
+
+    version: Literal[1] = CONTRACT_VERSION
+    job: JobId
+    outcome: Outcome
+    sentence: Text
+    """What happened and what a person can do about it."""
+    plan: PlanDocument | None = None
+    work: Work | None = None
+    conflicts: tuple[Text, ...] = ()
+    """Paths in conflict, for ``base_conflict`` and conflict jobs."""
+    gates: tuple[GateResult, ...] = ()
+    usage: tuple[Usage, ...] = ()
+    attempts: int = 0
+    sandbox: SandboxReport | None = None
+    notes: tuple[Text, ...] = ()
+    """Things a reviewer should know: processes that were left behind and ended, output that was cut, a mended test run."""
+    output_tail: Tail = ""
+    runner: Line
+    started_at: float
+    ended_at: float
+
+
+class Progress(Message):
+    """A heartbeat: where the job is."""
+
+    phase: Phase
+    attempt: int = 0
+    usage: tuple[Usage, ...] = ()
+    lines: tuple[Line, ...] = Field(default=(), max_length=20)
+
+
+class ProgressAnswer(Message):
+    """What the bot says to a heartbeat."""
+
+    stop: Line | None = None
+    """Set where the job must end now, with the reason."""
+
+
+class PushTokenRequest(Message):
+    """Asks for the right to push exactly one commit."""
+
+    sha: Sha
+    gates: tuple[GateResult, ...]
+
+
+class PushToken(Message):
+    """A token for one push to one repository; revoked by the bot once the branch has been read back."""
+
+    token: str
+    expires_at: float
+
+
+class EndedPlans(Message):
+    """Plans of this repository whose worktrees may go."""
+
+    plan_uids: tuple[str, ...]

@@ -127,7 +127,7 @@ class PlanDocument(Message):
     summary: Text
     steps: tuple[Text, ...] = ()
     files: tuple[Line, ...] = ()
-    """Globs of the paths the change may touch, relative to the root; ``**`` crosses folders. This is the scope gate's list."""
+    """Globs of the paths the change may touch, relative to the root; ``**`` crosses folders: the scope gate's list."""
     tests: tuple[Text, ...] = ()
     risks: tuple[Text, ...] = ()
     questions: tuple[Text, ...] = ()
@@ -179,8 +179,8 @@ class AgentSpec(Message):
     """``claude``, or a name of one's own under ``agents:``."""
     model: Line | None = None
     command: tuple[Text, ...] | None = None
-    """Argument list of a generic agent; ``{prompt_file}``, ``{result_file}``, ``{model}``, ``{unit}``, ``{attempt}`` and
-    ``{worktree}`` are replaced. None for a built-in agent."""
+    """Argument list of a generic agent, None for a built-in one. ``{prompt_file}``, ``{result_file}``, ``{model}``,
+    ``{unit}``, ``{attempt}`` and ``{worktree}`` are replaced."""
     output: Literal["text", "jsonl"] = "text"
 
 
@@ -295,7 +295,7 @@ class UsdSource(StrEnum):
 
 
 class Usage(Message):
-    """One run of one agent: a row of the cost table. Input excludes cache reads and writes; output includes reasoning."""
+    """One run of one agent: a row of the cost table. Input is without cache reads and writes, output with reasoning."""
 
     unit: Unit
     agent: Line
@@ -369,7 +369,7 @@ class Report(Message):
     attempts: int = 0
     sandbox: SandboxReport | None = None
     notes: tuple[Text, ...] = ()
-    """Things a reviewer should know: processes that were left behind and ended, output that was cut, a mended test run."""
+    """Things a reviewer should know: processes left behind and ended, output that was cut, a mended test run."""
     output_tail: Tail = ""
     runner: Line
     started_at: float

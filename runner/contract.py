@@ -1,6 +1,7 @@
 """What bot and runner say to each other: versioned, frozen, validated on both sides.
 
-This module is data alone. The bot imports it and nothing else of the runner; the runner imports nothing of the bot.
+This module is data alone. The bot imports it and :mod:`runner.results`, and nothing else of the runner; the runner
+imports nothing of the bot.
 Times are seconds since the epoch, durations seconds, commits full hexadecimal object names.
 A field that is ``None`` where a number is expected means *unknown*, which is never the same as zero.
 """
@@ -11,7 +12,9 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
+
+from runner.results import ExecutionSummary, Line, Message, PlanDocument, PullRequestText, Text, Unit
 
 CONTRACT_VERSION: Literal[1] = 1
 """Raised when a message changes in a way that an older side would misread."""
@@ -24,25 +27,8 @@ MAX_PATHS = 500
 """Paths a report lists by name; beyond it only their number is told."""
 
 Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
-Line = Annotated[str, StringConstraints(max_length=300)]
-Text = Annotated[str, StringConstraints(max_length=65_536)]
 Tail = Annotated[str, StringConstraints(max_length=MAX_TAIL)]
 JobId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{8,32}-[0-9]{1,6}$")]
-
-
-class Message(BaseModel):
-    """Base of everything that travels: immutable, and nothing unknown gets in."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
-
-
-class Unit(StrEnum):
-    """A folder of promptware: what an agent is asked to do."""
-
-    CREATE_PLAN = "CreatePlan"
-    UPDATE_PLAN = "UpdatePlan"
-    EXECUTE_PLAN = "ExecutePlan"
-    CREATE_PR = "CreatePr"
 
 
 class JobKind(StrEnum):
@@ -108,57 +94,6 @@ class Outcome(StrEnum):
     def is_success(self) -> bool:
         """Whether the plan goes on from here without a person."""
         return self in {Outcome.PLANNED, Outcome.VERIFIED, Outcome.BASE_CLEAN, Outcome.BASE_CONFLICT}
-
-
-class Verdict(StrEnum):
-    """What planning came to."""
-
-    PLAN = "plan"
-    ALREADY_DONE = "already_done"
-    NEEDS_INFORMATION = "needs_information"
-    REFUSE = "refuse"
-
-
-class PlanDocument(Message):
-    """A plan as unit CreatePlan or UpdatePlan returns it (schema ``plan``)."""
-
-    verdict: Verdict
-    title: Line = Field(min_length=1)
-    summary: Text
-    steps: tuple[Text, ...] = ()
-    files: tuple[Line, ...] = ()
-    """Globs of the paths the change may touch, relative to the root; ``**`` crosses folders: the scope gate's list."""
-    tests: tuple[Text, ...] = ()
-    risks: tuple[Text, ...] = ()
-    questions: tuple[Text, ...] = ()
-    reason: Text = ""
-    """Why, for every verdict but ``plan``: the evidence, the missing information, the ground of the refusal."""
-
-
-class Lesson(Message):
-    """One thing learned, to be kept as a file under the unit's Memory once a person has approved the diff."""
-
-    unit: Unit
-    kind: Literal["fact", "convention", "pitfall"]
-    text: Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
-    paths: tuple[Line, ...] = ()
-
-
-class ExecutionSummary(Message):
-    """What the agent says it did (schema ``execution``). Shown as its words; decides nothing but ``blocked``."""
-
-    status: Literal["done", "blocked"]
-    summary: Text
-    deviations: tuple[Text, ...] = ()
-    blocked_by: Text = ""
-    lessons: tuple[Lesson, ...] = ()
-
-
-class PullRequestText(Message):
-    """Title and body of the pull request (schema ``pull_request``)."""
-
-    title: Annotated[str, StringConstraints(min_length=1, max_length=256)]
-    body: Text
 
 
 class GateSpec(Message):
@@ -244,7 +179,7 @@ class JobSpec(Message):
     agents: dict[Unit, AgentSpec]
     gates: tuple[GateSpec, ...] = ()
     detect_gates: bool = False
-    """No policy file: recognise the repository's checks at the base commit."""
+    """The policy names no gates: a plan job recognises the repository's checks at the base commit and reports them."""
     protected: tuple[Line, ...] = ()
     sandbox: SandboxMode = SandboxMode.REQUIRED
     budget: Budget = Budget()
@@ -333,8 +268,6 @@ class Work(Message):
     commits: int
     files: tuple[FileChange, ...] = Field(max_length=MAX_PATHS)
     files_total: int
-    out_of_plan: tuple[Text, ...] = ()
-    """Changed paths that the plan did not name, in non-blocking scope mode; empty where scope blocks."""
     patch: Annotated[str, StringConstraints(max_length=MAX_PATCH)]
     patch_cut: bool
     summary: ExecutionSummary | None
@@ -365,6 +298,8 @@ class Report(Message):
     conflicts: tuple[Text, ...] = ()
     """Paths in conflict, for ``base_conflict`` and conflict jobs."""
     gates: tuple[GateResult, ...] = ()
+    detected_gates: tuple[GateSpec, ...] = ()
+    """Where the policy names none: the checks recognised at the base commit, for the approver of the plan to see."""
     usage: tuple[Usage, ...] = ()
     attempts: int = 0
     sandbox: SandboxReport | None = None

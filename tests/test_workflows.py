@@ -34,7 +34,7 @@ def test_actionlint_finds_nothing() -> None:
 
 
 def test_zizmor_finds_nothing() -> None:
-    command = [TOOLS / "zizmor", "--offline", "--persona=pedantic", ".github"]
+    command = [str(TOOLS / "zizmor"), "--offline", "--persona=pedantic", ".github"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

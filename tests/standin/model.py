@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import jwt
 from cryptography.hazmat.primitives import serialization
@@ -57,6 +57,7 @@ __all__ = [
     "Label",
     "Permissions",
     "Pull",
+    "Push",
     "Reaction",
     "Repo",
     "Role",
@@ -140,6 +141,20 @@ class Delivery:
     response: str = ""
 
 
+@dataclass(frozen=True)
+class Push:
+    """One ref moved by a push over git: by whom (login), from which to which commit (zeros: made, removed)."""
+
+    actor: str
+    repo_id: int
+    ref: str
+    before: str
+    after: str
+
+
+Service = TypeVar("Service")
+
+
 def _key_pair() -> tuple[str, str]:
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     private = key.private_bytes(
@@ -165,13 +180,22 @@ class Hub:
         self.tokens: dict[str, Token] = {}
         self.comments: dict[int, Comment] = {}
         self.moved: dict[str, int] = {}
+        self.pushes: list[Push] = []
         self.deliveries: list[Delivery] = []
         self.sender: Callable[[Delivery], None] = lambda _delivery: None
         self.listeners: list[Callable[[str, dict[str, Any], Repo | None], None]] = []
         self.render_context: Callable[[Repo], dict[str, Any]] = lambda _repo: {}
         self.render_user: Callable[[User], dict[str, Any]] = lambda _user: {}
+        self._services: dict[type, object] = {}
         self._counters = {kind: itertools.count(first) for kind, first in FIRST_IDS.items()}
         self.actions_bot = self.create_user("github-actions[bot]", "Bot")
+
+    def service(self, kind: type[Service]) -> Service:
+        """The one instance of a part with state of its own (git, OIDC, Actions), made on first use as ``kind(hub)``."""
+        with self.lock:
+            if kind not in self._services:
+                self._services[kind] = cast("Callable[[Hub], Service]", kind)(self)
+            return cast("Service", self._services[kind])
 
     # Identity
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 UserType = Literal["User", "Bot", "Organization"]
@@ -19,6 +20,11 @@ LEVEL_RANK: dict[str, int] = {"none": 0, "read": 1, "write": 2, "admin": 3}
 def node_id(prefix: str, number: int) -> str:
     """An opaque global id in the style of GitHub's, e.g. ``IC_kwDAAAAB``; no client may look inside."""
     return f"{prefix}_kwD" + base64.urlsafe_b64encode(number.to_bytes(8, "big")).decode().rstrip("=")
+
+
+def iso(moment: float | None) -> str | None:
+    """Epoch seconds as GitHub writes them: UTC, whole seconds, ``Z``."""
+    return None if moment is None else datetime.fromtimestamp(int(moment), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(eq=False)
@@ -259,3 +265,32 @@ class Token:
     expires_at: float | None = None
     app: App | None = None
     installation: Installation | None = None
+
+
+@dataclass(eq=False)
+class Delivery:
+    """One webhook as it was or will be sent; ``raw`` is the signed body."""
+
+    id: int
+    guid: str
+    app: App
+    event: str
+    payload: dict[str, Any]
+    raw: bytes
+    redelivery: bool = False
+    delivered_at: float | None = None
+    duration: float = 0.0
+    status: str = "pending"
+    status_code: int = 0
+    response: str = ""
+
+
+@dataclass(frozen=True)
+class Push:
+    """One ref moved by a push over git: by whom (login), from which to which commit (zeros: made, removed)."""
+
+    actor: str
+    repo_id: int
+    ref: str
+    before: str
+    after: str

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GIT_SECONDS = 60
 """No git command on the small repositories of tests takes longer; one that does is stuck."""

@@ -11,15 +11,9 @@ import random
 import shutil
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import jwt
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.standin import gitstore
 from tests.standin.entities import (
@@ -28,11 +22,13 @@ from tests.standin.entities import (
     App,
     CheckRun,
     Comment,
+    Delivery,
     Installation,
     Issue,
     Label,
     Permissions,
     Pull,
+    Push,
     Reaction,
     Repo,
     Role,
@@ -41,8 +37,14 @@ from tests.standin.entities import (
     User,
     UserType,
     WorkflowRun,
+    iso,
     node_id,
 )
+from tests.standin.keys import key_pair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
 __all__ = [
     "LEVEL_RANK",
@@ -118,50 +120,7 @@ TOKEN_SECONDS = 3600.0
 DEFAULT_LABELS = {"bug": "d73a4a", "documentation": "0075ca", "enhancement": "a2eeef"}
 
 
-def iso(moment: float | None) -> str | None:
-    """Epoch seconds as GitHub writes them: UTC, whole seconds, ``Z``."""
-    return None if moment is None else datetime.fromtimestamp(int(moment), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-@dataclass(eq=False)
-class Delivery:
-    """One webhook as it was or will be sent; ``raw`` is the signed body."""
-
-    id: int
-    guid: str
-    app: App
-    event: str
-    payload: dict[str, Any]
-    raw: bytes
-    redelivery: bool = False
-    delivered_at: float | None = None
-    duration: float = 0.0
-    status: str = "pending"
-    status_code: int = 0
-    response: str = ""
-
-
-@dataclass(frozen=True)
-class Push:
-    """One ref moved by a push over git: by whom (login), from which to which commit (zeros: made, removed)."""
-
-    actor: str
-    repo_id: int
-    ref: str
-    before: str
-    after: str
-
-
 Service = TypeVar("Service")
-
-
-def _key_pair() -> tuple[str, str]:
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
-    )
-    public = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-    return private.decode(), public.decode()
 
 
 class Hub:
@@ -293,7 +252,7 @@ class Hub:
     ) -> App:
         """Register an App with a fresh key pair and secret."""
         with self.lock:
-            private, public = _key_pair()
+            private, public = key_pair()
             number = self.next_id("app")
             app = App(
                 number,

@@ -1,0 +1,187 @@
+"""What the bot does towards GitHub, as data. Written with the state change, carried out afterwards by the worker.
+
+``key`` is the identity of an effect: it is unique in the outbox, it is the marker by which its result is found again on
+GitHub, and so it is what makes a second try harmless. Effects of one plan are carried out one at a time: first by
+``priority``, then in order.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bot.lifecycle.plan import Person
+from bot.lifecycle.requests import Request
+from bot.lifecycle.states import Frozen
+
+
+class Priority(IntEnum):
+    """Which effects of a plan go first."""
+
+    DECIDE = 0
+    """A person's decision and what it starts or stops: nothing waits in front of it."""
+    SAY = 1
+    """Comments, reviews, the pull request."""
+    SHOW = 2
+    """The status, which coalesces: only the newest counts."""
+
+
+class Topic(StrEnum):
+    """What a short answer is about; each has one template in the wording."""
+
+    NEEDS_TRIAGE = "needs_triage"
+    NOT_ALLOWED = "not_allowed"
+    APPROVAL_VOID = "approval_void"
+    NOTHING_TO_DECIDE = "nothing_to_decide"
+    NOT_NOW = "not_now"
+    PLAN_HELD = "plan_held"
+    ISSUE_EDITED = "issue_edited"
+    BASE_CONFLICT = "base_conflict"
+    BRANCH_MOVED = "branch_moved"
+    STATUS = "status"
+    HELP = "help"
+    NO_PLAN = "no_plan"
+    POLICY_INVALID = "policy_invalid"
+    EFFECT_FAILED = "effect_failed"
+
+
+class _Effect(Frozen):
+    key: str
+
+
+class Authorise(_Effect):
+    """Ask GitHub who the person is to this repository and what they were looking at; the answer is an event."""
+
+    kind: Literal["authorise"] = "authorise"
+    priority: Literal[Priority.DECIDE] = Priority.DECIDE
+    request: Request
+
+
+class Dispatch(_Effect):
+    """Start the runner's workflow for the plan's open job."""
+
+    kind: Literal["dispatch"] = "dispatch"
+    priority: Literal[Priority.DECIDE] = Priority.DECIDE
+    job: str
+
+
+class StopRun(_Effect):
+    """Cancel the Actions run of a job that must not go on."""
+
+    kind: Literal["stop_run"] = "stop_run"
+    priority: Literal[Priority.DECIDE] = Priority.DECIDE
+    job: str
+    run_id: int | None
+
+
+class ReadBack(_Effect):
+    """After a push: read the branch and the default branch, then revoke the push token."""
+
+    kind: Literal["read_back"] = "read_back"
+    priority: Literal[Priority.DECIDE] = Priority.DECIDE
+    job: str
+    head: str
+
+
+class CheckBase(_Effect):
+    """Before the pull request: compare the approved head with the default branch of this moment."""
+
+    kind: Literal["check_base"] = "check_base"
+    priority: Literal[Priority.DECIDE] = Priority.DECIDE
+    head: str
+
+
+class OpenPullRequest(_Effect):
+    """Open the pull request for the approved head, after reading the branch once more."""
+
+    kind: Literal["open_pull_request"] = "open_pull_request"
+    priority: Literal[Priority.DECIDE] = Priority.DECIDE
+    head: str
+
+
+class Acknowledge(_Effect):
+    """Put the eyes on the issue: seen."""
+
+    kind: Literal["acknowledge"] = "acknowledge"
+    priority: Literal[Priority.SAY] = Priority.SAY
+
+
+class PostPlan(_Effect):
+    """Post one revision of the plan as a comment of its own."""
+
+    kind: Literal["post_plan"] = "post_plan"
+    priority: Literal[Priority.SAY] = Priority.SAY
+    revision: int
+
+
+class MarkSuperseded(_Effect):
+    """Write over an old revision's comment that a newer one counts."""
+
+    kind: Literal["mark_superseded"] = "mark_superseded"
+    priority: Literal[Priority.SHOW] = Priority.SHOW
+    revision: int
+
+
+class PostReview(_Effect):
+    """Post the diff review and its check run."""
+
+    kind: Literal["post_review"] = "post_review"
+    priority: Literal[Priority.SAY] = Priority.SAY
+    head: str
+
+
+class ConcludeCheck(_Effect):
+    """Tell the check run what was decided about its commit."""
+
+    kind: Literal["conclude_check"] = "conclude_check"
+    priority: Literal[Priority.SHOW] = Priority.SHOW
+    check_run_id: int
+    conclusion: Literal["success", "failure", "cancelled", "neutral"]
+    sentence: str
+
+
+class DeleteBranch(_Effect):
+    """Remove the plan's branch, if it still is at the commit the bot knows."""
+
+    kind: Literal["delete_branch"] = "delete_branch"
+    priority: Literal[Priority.SHOW] = Priority.SHOW
+    branch: str
+    head: str
+
+
+class Say(_Effect):
+    """Answer with one short comment."""
+
+    kind: Literal["say"] = "say"
+    priority: Literal[Priority.SAY] = Priority.SAY
+    topic: Topic
+    to: Person | None = None
+    details: dict[str, str] = Field(default_factory=dict)
+
+
+class ShowStatus(_Effect):
+    """Bring the status comment and the state label to what the plan is when this is carried out."""
+
+    kind: Literal["show_status"] = "show_status"
+    priority: Literal[Priority.SHOW] = Priority.SHOW
+
+
+Effect = Annotated[
+    Authorise
+    | Dispatch
+    | StopRun
+    | ReadBack
+    | CheckBase
+    | OpenPullRequest
+    | Acknowledge
+    | PostPlan
+    | MarkSuperseded
+    | PostReview
+    | ConcludeCheck
+    | DeleteBranch
+    | Say
+    | ShowStatus,
+    Field(discriminator="kind"),
+]

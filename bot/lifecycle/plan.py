@@ -1,0 +1,184 @@
+"""A plan: one issue's way from label to merge, as a value.
+
+A plan is (repository id, issue number, try). It is stored whole with its version; every change is a new value made by
+:func:`bot.lifecycle.transitions.transition`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from pydantic import Field
+
+from bot.lifecycle.policy import Policy
+from bot.lifecycle.states import ENDED, Frozen, Gate, HoldCause, State, Via, WaitingOn
+from runner.contract import Feedback, GateResult, GateSpec, JobKind, Outcome, PlanDocument, SandboxReport, Unit, Work
+
+
+class Person(Frozen):
+    """Somebody on GitHub. ``id`` is the identity; ``login`` is how they were called when seen."""
+
+    id: int
+    login: str
+
+
+class Repo(Frozen):
+    """A repository under its number, with the names last seen and the installation that gives access."""
+
+    id: int
+    owner: str
+    name: str
+    installation_id: int
+
+
+class IssueSnapshot(Frozen):
+    """Title and body as they were when a person with triage asked for the plan."""
+
+    title: str
+    body: str
+    author: Person | None
+
+    @property
+    def sha256(self) -> str:
+        """Identity of the text, to notice later edits."""
+        return hashlib.sha256(f"{self.title}\n{self.body}".encode()).hexdigest()
+
+
+class Revision(Frozen):
+    """One version of the written plan and the comment that shows it."""
+
+    number: int
+    document: PlanDocument
+    gates: tuple[GateSpec, ...] = ()
+    """The checks that will hold the work back, as the approver sees them."""
+    sha256: str | None = None
+    """Hash of the comment's text as posted: what an approval binds to. None until it is posted."""
+    comment_id: int | None = None
+    node_id: str | None = None
+    posted_at: float | None = None
+
+
+class Approval(Frozen):
+    """A decision at one of the gates and exactly what it covers."""
+
+    gate: Gate
+    by: Person
+    via: Via
+    at: float
+    binds_to: str
+    """Plan gate: the revision's text hash. Diff gate: the head commit."""
+
+
+class Job(Frozen):
+    """The plan's open job; a plan never has two."""
+
+    id: str
+    kind: JobKind
+    unit: Unit | None
+    number: int
+    lost_before: bool = False
+    """The job it replaces was lost; a second loss in a row ends in ``failed``."""
+    merge_base_in: bool = False
+    run_id: int | None = None
+    claimed: bool = False
+
+
+class Review(Frozen):
+    """Verified work as shown at the diff gate."""
+
+    number: int
+    work: Work
+    gates: tuple[GateResult, ...] = ()
+    sandbox: SandboxReport | None = None
+    notes: tuple[str, ...] = ()
+    attempts: int = 1
+    comment_id: int | None = None
+    node_id: str | None = None
+    check_run_id: int | None = None
+    posted_at: float | None = None
+
+
+class Failure(Frozen):
+    """Why a plan stands in ``failed``."""
+
+    outcome: Outcome
+    sentence: str
+    during: JobKind
+    gates: tuple[GateResult, ...] = ()
+    output_tail: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class Hold(Frozen):
+    """A plan that stands still: since when, by whom, and the work that was stopped for it."""
+
+    cause: HoldCause
+    at: float
+    by: Person | None = None
+    interrupted: Job | None = None
+
+
+class Plan(Frozen):
+    """The whole of what is known about a plan. See the module's docstring."""
+
+    uid: str
+    """Random lowercase hexadecimal, made once: names folders, jobs and effects without naming the repository."""
+    repo: Repo
+    issue_number: int
+    try_number: int = 1
+    version: int = 0
+    state: State = State.DRAFT
+    waiting_on: WaitingOn | None = WaitingOn.RUNNER
+    hold: Hold | None = None
+    policy: Policy = Field(default_factory=Policy)
+    issue: IssueSnapshot
+    issue_stale: bool = False
+    """The issue was edited after planning; its new text is not part of the plan until ``/update``."""
+    requester: Person
+    requested_at: float
+    revisions: tuple[Revision, ...] = ()
+    feedback: tuple[Feedback, ...] = ()
+    """Not yet answered; emptied when the job that carries it reports."""
+    plan_approval: Approval | None = None
+    diff_approval: Approval | None = None
+    rejected_at_gate: Gate | None = None
+    job: Job | None = None
+    jobs_opened: int = 0
+    branch_head: str | None = None
+    """The commit of the plan's branch as the bot read it back last."""
+    review: Review | None = None
+    failure: Failure | None = None
+    pull_request: int | None = None
+    pull_request_url: str | None = None
+    waits_for: tuple[str, ...] = ()
+    """What the queue names: issue numbers or paths, for the status line."""
+
+    @property
+    def lane(self) -> str:
+        """Everything about one issue happens in order, in this lane."""
+        return lane(self.repo.id, self.issue_number)
+
+    @property
+    def branch(self) -> str:
+        """The plan's own branch; from the second try on it carries the try's number."""
+        return branch_name(self.issue_number, self.try_number)
+
+    @property
+    def revision(self) -> Revision | None:
+        """The current version of the written plan, if there is one."""
+        return self.revisions[-1] if self.revisions else None
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more happens without a person reopening it."""
+        return self.state in ENDED
+
+
+def lane(repository_id: int, issue_number: int) -> str:
+    """Return the key under which deliveries and effects of one issue keep their order; 0 is the repository itself."""
+    return f"{repository_id}:{issue_number}"
+
+
+def branch_name(issue_number: int, try_number: int) -> str:
+    """Return the branch of a plan, ``plan/<issue>`` or ``plan/<issue>-<try>``."""
+    return f"plan/{issue_number}" if try_number == 1 else f"plan/{issue_number}-{try_number}"

@@ -1,0 +1,138 @@
+"""From what a person said to an event: who they are, what they may, and what they were looking at.
+
+A request is what the outside world shows before anything is checked. GitHub is asked at the moment of decision
+(:class:`Reading`), and :func:`decide` turns the two into an event, or into a refusal with its sentence's topic.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.lifecycle import events
+from bot.lifecycle.commands import Command, Verb
+from bot.lifecycle.plan import IssueSnapshot, Person, Repo
+from bot.lifecycle.policy import Action, Permission, Policy, may
+from bot.lifecycle.states import Frozen, Via
+
+if TYPE_CHECKING:
+    from bot.lifecycle.plan import Plan
+
+
+class Request(Frozen):
+    """What somebody said, unchecked."""
+
+    repo: Repo
+    issue_number: int
+    command: Command
+    actor: Person
+    via: Via
+    at: float
+    source: str
+    """Identity of the saying itself (comment, reaction or delivery): the same one acts once."""
+    comment_id: int | None = None
+    """The comment that holds the command."""
+    on_comment: int | None = None
+    """The comment that a reaction stands on."""
+    reaction_id: int | None = None
+
+
+class Reading(Frozen):
+    """What GitHub answered at the moment of decision."""
+
+    permission: Permission
+    still_stands: bool = True
+    """False where the comment or reaction was withdrawn, or the comment edited, before it was used."""
+    policy: Policy
+    issue: IssueSnapshot | None = None
+    plan_sha256: str | None = None
+    branch_head: str | None = None
+
+
+class Refusal(Frozen):
+    """Not done, and why: the topic of the answer, or None where silence is the answer."""
+
+    topic: str | None
+    reason: str
+    needs: Permission | None = None
+
+
+ACTIONS: dict[Verb, Action] = {
+    Verb.PLAN: Action.REQUEST_PLAN,
+    Verb.APPROVE: Action.DECIDE,
+    Verb.REJECT: Action.DECIDE,
+    Verb.REOPEN: Action.DECIDE,
+    Verb.UPDATE: Action.STEER,
+    Verb.RETRY: Action.STEER,
+    Verb.CANCEL: Action.STEER,
+    Verb.STATUS: Action.ASK,
+    Verb.HELP: Action.ASK,
+}
+"""What each command needs the right to."""
+
+
+def decide(request: Request, reading: Reading, plan: Plan | None) -> events.Event | Refusal:
+    """Return the event a request amounts to, or why it amounts to none."""
+    if not reading.still_stands:
+        return Refusal(topic=None, reason="withdrawn or edited before it was used")
+    action = ACTIONS[request.command.verb]
+    if not may(reading.policy, reading.permission, action):
+        topic = "needs_triage" if action is Action.REQUEST_PLAN else "not_allowed"
+        silent = request.via is Via.REACTION
+        needs = reading.policy.needs(action)
+        return Refusal(topic=None if silent else topic, reason=f"{request.actor.login} lacks {needs}", needs=needs)
+    if request.via is Via.REACTION and (refusal := _stale_reaction(request, plan)):
+        return refusal
+    return _event(request, reading)
+
+
+def _stale_reaction(request: Request, plan: Plan | None) -> Refusal | None:
+    """Refuse a reaction that is not on the comment now up for decision, or older than its text."""
+    if plan is None:
+        return Refusal(topic=None, reason="no plan to decide on")
+    current = {c.comment_id: c.posted_at for c in (plan.revision, plan.review) if c is not None and c.comment_id}
+    posted_at = current.get(request.on_comment or 0)
+    if posted_at is None:
+        return Refusal(topic=None, reason="on a comment that is no longer up for decision")
+    if request.at < posted_at:
+        return Refusal(topic=None, reason="made before the comment was posted")
+    return None
+
+
+def _event(request: Request, reading: Reading) -> events.Event:  # noqa: PLR0911 - one line a verb
+    said = {
+        "at": request.at,
+        "source": request.source,
+        "by": request.actor,
+        "via": request.via,
+        "comment_id": request.comment_id,
+    }
+    words = request.command.argument
+    match request.command.verb:
+        case Verb.PLAN:
+            assert reading.issue is not None, "the issue is read with every request for a plan"  # noqa: S101
+            return events.PlanRequested(
+                **said,
+                repo=request.repo,
+                issue_number=request.issue_number,
+                issue=reading.issue,
+                policy=reading.policy,
+            )
+        case Verb.APPROVE:
+            return events.Approved(
+                **said,
+                on_comment=request.on_comment,
+                plan_sha256=reading.plan_sha256,
+                branch_head=reading.branch_head,
+            )
+        case Verb.REJECT:
+            return events.Rejected(**said, reason=words, on_comment=request.on_comment)
+        case Verb.UPDATE:
+            return events.UpdateRequested(**said, text=words, issue=reading.issue)
+        case Verb.RETRY:
+            return events.RetryRequested(**said, text=words)
+        case Verb.CANCEL:
+            return events.CancelRequested(**said)
+        case Verb.REOPEN:
+            return events.ReopenRequested(**said)
+        case Verb.STATUS | Verb.HELP:
+            return events.StatusRequested(**said)

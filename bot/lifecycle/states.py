@@ -1,0 +1,82 @@
+"""Where a plan can be, what it can wait for, and what can hold it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Frozen(BaseModel):
+    """Base of the lifecycle's data: immutable, complete, and readable from a stored row of an older release."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class State(StrEnum):
+    """Where a plan is. Shown as the label ``plan: <state>`` on the issue."""
+
+    DRAFT = "draft"
+    APPROVED = "approved"
+    EXECUTING = "executing"
+    VERIFYING = "verifying"
+    IN_REVIEW = "in_review"
+    PR_OPEN = "pr_open"
+    MERGED = "merged"
+    FAILED = "failed"
+    ICEBOX = "icebox"
+    REJECTED = "rejected"
+    CANCELLED = "cancelled"
+    SPLIT = "split"
+
+
+ENDED = frozenset({State.MERGED, State.REJECTED, State.CANCELLED, State.SPLIT})
+"""A plan here occupies no slot and is asked nothing; rejected and cancelled ones can be reopened."""
+
+UNDER_WAY = frozenset({State.EXECUTING, State.VERIFYING})
+"""A plan here occupies a slot of its repository."""
+
+
+class WaitingOn(StrEnum):
+    """What has to happen next. Shown beside the state, since a state alone does not say whose turn it is."""
+
+    RUNNER = "runner"
+    PLAN_DECISION = "plan_decision"
+    ANSWERS = "answers"
+    SLOT = "slot"
+    DEPENDENCY = "dependency"
+    OVERLAP = "overlap"
+    CI = "ci"
+    DIFF_DECISION = "diff_decision"
+    MERGE = "merge"
+    PERSON = "person"
+    BOT = "bot"
+    """A step of the bot's own, seconds long: posting, reading back, opening the pull request."""
+
+
+class HoldCause(StrEnum):
+    """Why a plan stands still in its state. What lifts each is said by the wording."""
+
+    LABEL_REMOVED = "label_removed"
+    ISSUE_CLOSED = "issue_closed"
+    ISSUE_TRANSFERRED = "issue_transferred"
+    ISSUE_LOCKED = "issue_locked"
+    REPOSITORY_ARCHIVED = "repository_archived"
+    APP_SUSPENDED = "app_suspended"
+    PAUSED = "paused"
+
+
+class Gate(StrEnum):
+    """The two human decisions."""
+
+    PLAN = "plan"
+    DIFF = "diff"
+
+
+class Via(StrEnum):
+    """How a person said it."""
+
+    LABEL = "label"
+    COMMAND = "command"
+    REACTION = "reaction"
+    BUTTON = "button"

@@ -12,7 +12,8 @@ from pydantic import Field
 
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import ENDED, Frozen, Gate, HoldCause, State, Via, WaitingOn
-from runner.contract import Feedback, GateResult, GateSpec, JobKind, Outcome, PlanDocument, SandboxReport, Unit, Work
+from runner.contract import Feedback, GateResult, GateSpec, JobKind, Outcome, SandboxReport, Work
+from runner.results import PlanDocument, Unit
 
 
 class Person(Frozen):

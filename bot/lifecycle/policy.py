@@ -9,7 +9,8 @@ from typing import Literal
 from pydantic import Field
 
 from bot.lifecycle.states import Frozen
-from runner.contract import AgentSpec, GateSpec, SandboxMode, Unit
+from runner.contract import AgentSpec, GateSpec, SandboxMode
+from runner.results import Unit
 
 
 class Permission(IntEnum):

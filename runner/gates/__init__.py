@@ -1,0 +1,1 @@
+"""Gates: what work must pass before a person sees it."""

@@ -1,0 +1,58 @@
+"""The view of a change that the built-in gates judge: what git says of two commits, and nothing else.
+
+The caller fills it from the commit, never from the working tree, so that what is judged is what is pushed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MODE_ABSENT = 0
+MODE_TREE = 0o040000
+MODE_FILE = 0o100644
+MODE_EXECUTABLE = 0o100755
+MODE_LINK = 0o120000
+MODE_GITLINK = 0o160000
+"""Modes as git writes them in a tree; 0 stands for a side on which the path does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One path that differs between base and head. A rename is two: the old path gone, the new path there."""
+
+    path: bytes
+    old_mode: int
+    new_mode: int
+
+    @property
+    def exists(self) -> bool:
+        """Whether the path is there at head."""
+        return self.new_mode != MODE_ABSENT
+
+    @property
+    def is_text_candidate(self) -> bool:
+        """Whether the path has content of its own at head: a file or a link, no gitlink."""
+        return self.new_mode in {MODE_FILE, MODE_EXECUTABLE, MODE_LINK}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Everything the built-in gates may look at."""
+
+    files: tuple[Changed, ...]
+    plan_files: tuple[str, ...]
+    """Globs of the approved plan."""
+    read: Callable[[bytes], bytes]
+    """Content of a path at head; of a link, its target."""
+    read_base: Callable[[bytes], bytes | None]
+    """Content of a path at base, None where it was not there."""
+    tree: tuple[bytes, ...]
+    """Every path at head, as ``git ls-tree -r -z --name-only`` lists them."""
+    protected: tuple[str, ...] = ()
+    """Globs of the policy, on top of those that are always protected."""
+    own: frozenset[bytes] = frozenset()
+    """Paths that the runner itself wrote (lessons): outside the scope gate, inside every other."""

@@ -1,0 +1,52 @@
+"""Path patterns: the one meaning that plans, policy and lessons share.
+
+``*`` and ``?`` stay within a folder, ``**`` as a whole segment crosses folders, a trailing ``/`` means all below.
+Nothing else is special. Matching takes time proportional to pattern times path, whatever the pattern.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+Item = TypeVar("Item")
+
+
+def _wild(pattern: Sequence[Item], items: Sequence[Item], star: Item, same: Callable[[Item, Item], bool]) -> bool:
+    """Match ``items`` with ``pattern``, in which ``star`` stands for any run of items."""
+    at = taken = 0
+    back: tuple[int, int] | None = None
+    while taken < len(items):
+        if at < len(pattern) and pattern[at] == star:
+            back = (at + 1, taken)
+            at += 1
+        elif at < len(pattern) and same(pattern[at], items[taken]):
+            at, taken = at + 1, taken + 1
+        elif back:
+            back = (back[0], back[1] + 1)
+            at, taken = back
+        else:
+            return False
+    return all(item == star for item in pattern[at:])
+
+
+def _segment(pattern: str, name: str) -> bool:
+    return _wild(pattern, name, "*", lambda one, other: one in {"?", other})
+
+
+def matches(pattern: str, path: str | bytes) -> bool:
+    """Whether ``pattern`` covers ``path``, a path of a git tree; bytes that are not UTF-8 are compared as they are."""
+    text = path.decode("utf-8", "surrogateescape") if isinstance(path, bytes) else path
+    if pattern.endswith("/"):
+        pattern += "**"
+    parts = pattern.split("/")
+    if parts[-1] == "**":
+        parts.append("*")  # what lies below, not the folder itself
+    return _wild(parts, text.split("/"), "**", _segment)
+
+
+def any_match(patterns: Iterable[str], path: str | bytes) -> bool:
+    """Whether one of ``patterns`` covers ``path``."""
+    return any(matches(pattern, path) for pattern in patterns)

@@ -1,0 +1,89 @@
+"""The report: on disk first, then to the bot, and sent again at the next start where the bot was away.
+
+``jobs/<id>/`` holds ``report.json`` and, until the bot has accepted or refused it, ``key``: the job's bearer secret,
+readable by the runner's user alone. No agent is ever shown that folder. A key without a report belongs to a job that
+runs, or that was killed before it could say anything: the bot finds such a job lost by itself.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runner.client import RefusedError, UnreachableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from runner.client import Client
+    from runner.contract import Report
+
+REPORT_FILE = "report.json"
+KEY_FILE = "key"
+RESEND_DEADLINE = 5.0
+"""Seconds that one spooled report of an earlier job may hold up the start of the next."""
+MAX_RESENDS = 20
+"""Spooled reports that one start tries, oldest first; the rest wait for the start after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spool:
+    """The folders of all jobs on this machine."""
+
+    jobs: Path
+
+    def folder(self, job: str) -> Path:
+        """Return the job's folder, made on first use."""
+        folder = self.jobs / job
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder
+
+    def keep_key(self, job: str, key: str) -> None:
+        """Keep the job key for the report, whoever sends it."""
+        write_atomically(self.folder(job) / KEY_FILE, key.encode())
+
+    def write(self, report: Report) -> None:
+        """Write the report; from here on it outlives this process."""
+        write_atomically(self.folder(report.job) / REPORT_FILE, report.model_dump_json(indent=1).encode())
+
+    def send(self, job: str, client: Client, say: Callable[[str], None], *, deadline: float) -> bool:
+        """Send the job's report; returns whether it is settled, which forgets the key."""
+        folder = self.folder(job)
+        body, key = (folder / REPORT_FILE).read_bytes(), (folder / KEY_FILE).read_text()
+        try:
+            client.report(job, key, body, deadline=deadline)
+        except UnreachableError as error:
+            say(f"report of job {job} kept for the next start: {error}")
+            return False
+        except RefusedError as error:
+            say(f"report of job {job} dropped, the bot does not want it: {error}")
+        (folder / KEY_FILE).unlink(missing_ok=True)
+        return True
+
+    def resend(self, client: Client, say: Callable[[str], None]) -> None:
+        """Send what earlier jobs left behind; the first sign that the bot is away ends the attempt."""
+        for job in self.unsent()[:MAX_RESENDS]:
+            if not self.send(job, client, say, deadline=RESEND_DEADLINE):
+                return
+
+    def unsent(self) -> list[str]:
+        """Return the jobs whose report the bot has not settled, oldest first."""
+        found = [path.parent for path in self.jobs.glob(f"*/{REPORT_FILE}") if (path.parent / KEY_FILE).exists()]
+        return [folder.name for folder in sorted(found, key=lambda folder: (folder / REPORT_FILE).stat().st_mtime)]
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace ``path``, mode 0600, in one step that survives a power cut."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)  # noqa: PTH105
+    except BaseException:
+        os.unlink(temporary)  # noqa: PTH108
+        raise

@@ -6,13 +6,14 @@ the unit's schema (:mod:`runner.agents.result`), decides.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path  # noqa: TC003 - part of the public fields
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from decimal import Decimal
+    from collections.abc import Iterable, Iterator, Mapping
 
     from runner.contract import AgentSpec, Budget
     from runner.results import Unit
@@ -32,20 +33,13 @@ COMMON_NAMES = (
 """Names any agent may take from the runner's environment: where programs are, which language, how to reach the net."""
 
 MAX_LINE = 4 * 1024 * 1024
-"""Bytes of one line of an agent's stream that are looked at; a longer line is skipped, not held in memory twice."""
+"""Bytes of one line of an agent's stream; a longer one is skipped, since no usage record is that long."""
+MAX_TOKENS = 10**12
+"""A count beyond it is nonsense, and read as not given."""
 
 
 class AgentError(Exception):
     """The agent can't be started as it is set up; the message says what to change."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionTotal:
-    """What an agent's session had cost when its last run ended; some agents report sums over a whole session."""
-
-    usd: Decimal
-    input_tokens: int
-    """All input, cache reads and writes included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +61,6 @@ class AgentRun:
     budget: Budget
     resume: bool = False
     read_only: bool = False
-    session_before: SessionTotal | None = None
-    """For a resumed session: ``AgentResult.session_total`` of the run before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +78,7 @@ class Call:
 
     @property
     def all_input(self) -> int:
-        """Every input token, however it was billed."""
+        """Every input token, however it is billed."""
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
 
 
@@ -107,8 +99,7 @@ class AgentResult:
     calls: tuple[Call, ...] | None = None
     """Usage by call; None where the agent tells none: unknown, not zero."""
     usd: Decimal | None = None
-    """Dollars of this run alone, as the agent reports them."""
-    session_total: SessionTotal | None = None
+    """Dollars of this run alone, as the agent reports them; None where it doesn't, or can't know the price."""
     complete: bool = True
     """False where the stream broke off, so that the figures read "at least"."""
 
@@ -126,7 +117,10 @@ class Agent(Protocol):
         """
 
     def environment(self, run: AgentRun, offered: Mapping[str, str]) -> dict[str, str]:
-        """Return the agent's whole environment, the allowed part of ``offered`` (the runner's own) included."""
+        """Return the agent's whole environment: its own settings, and of ``offered`` the names it declares.
+
+        Names that the runner's owner allows on top (``TWOGATE_AGENT_ENV``) are added by the caller.
+        """
 
     def parse(self, run: AgentRun, stream: Iterable[bytes], exit_code: int | None) -> AgentResult:
         """Read the agent's standard output, line by line. ``exit_code`` is None where the runner ended the agent."""
@@ -136,3 +130,41 @@ def common_environment(run: AgentRun, offered: Mapping[str, str], names: tuple[s
     """Return the environment every agent starts from: the common names, ``names``, and the run's own folders."""
     chosen = {name: offered[name] for name in (*COMMON_NAMES, *names) if name in offered}
     return chosen | {"HOME": str(run.home), "TMPDIR": str(run.home / "tmp"), "TERM": "dumb", "NO_COLOR": "1"}
+
+
+def json_lines(stream: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects among the lines of ``stream``; what is none, or has no end, is passed over."""
+    for line in stream:
+        if len(line) > MAX_LINE:
+            continue
+        try:
+            record = json.loads(line, parse_float=Decimal, parse_constant=_refuse)
+        except (ValueError, ArithmeticError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            yield record
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def count(record: Mapping[str, Any], name: str) -> int | None:
+    """Return the token count ``name`` of ``record``; None where it is missing or no sensible count."""
+    value = record.get(name)
+    fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS
+    return value if fits else None
+
+
+def dollars(record: Mapping[str, Any], name: str) -> Decimal | None:
+    """Return the amount ``name`` of ``record``; None where it is missing or no sensible amount."""
+    value = record.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | Decimal) or not 0 <= value <= MAX_TOKENS:
+        return None
+    return Decimal(value)
+
+
+def table(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the object ``name`` of ``record``; an empty one where it is missing or something else."""
+    value = record.get(name)
+    return value if isinstance(value, dict) else {}

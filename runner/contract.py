@@ -171,6 +171,8 @@ class JobSpec(Message):
     branch: Annotated[str, StringConstraints(pattern=r"^plan/[0-9]+(-[0-9]+)?$")]
     head: Sha | None = None
     """The plan branch's commit to go on from; None starts at ``base``."""
+    branch_head: Sha | None = None
+    """Where the remote's plan branch must stand at the push; None: it must not exist. Anything else is somebody's."""
     merge_base_in: bool = False
     """Merge ``base`` into ``head`` first and let the agent settle the conflicts."""
     issue: Issue

@@ -50,3 +50,15 @@ def matches(pattern: str, path: str | bytes) -> bool:
 def any_match(patterns: Iterable[str], path: str | bytes) -> bool:
     """Whether one of ``patterns`` covers ``path``."""
     return any(matches(pattern, path) for pattern in patterns)
+
+
+def fault(pattern: str) -> str | None:
+    """Return why ``pattern`` can't stand in a plan, None where it can."""
+    parts = pattern.removesuffix("/").split("/")
+    if not pattern.isprintable() or "\\" in pattern:
+        return f"{pattern!r} has characters that no path here needs."
+    if any(part in {"", ".", ".."} for part in parts) or parts[0].casefold() == ".git":
+        return f"{pattern!r} must be relative to the root of the repository, without '.', '..' and empty parts."
+    if not any(part.strip("*?.") for part in parts):
+        return f"{pattern!r} names everything; name the folder or the file."
+    return None

@@ -120,6 +120,8 @@ class JobDispatched(_JobEvent):
 
     type: Literal["job_dispatched"] = "job_dispatched"
     run_id: int
+    policy: Policy
+    """The policy at the commit that the job starts from."""
 
 
 class JobClaimed(_JobEvent):

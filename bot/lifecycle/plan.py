@@ -79,6 +79,8 @@ class Job(Frozen):
     number: int
     lost_before: bool = False
     """The job it replaces was lost; a second loss in a row ends in ``failed``."""
+    head: str | None = None
+    """The branch's commit to go on from; None starts at the default branch's head."""
     merge_base_in: bool = False
     run_id: int | None = None
     claimed: bool = False
@@ -113,7 +115,8 @@ class Failure(Frozen):
 class Hold(Frozen):
     """A plan that stands still: since when, by whom, and the work that was stopped for it."""
 
-    cause: HoldCause
+    causes: tuple[HoldCause, ...]
+    """Every cause that still stands, the latest first; the plan goes on when none is left."""
     at: float
     by: Person | None = None
     interrupted: Job | None = None
@@ -143,6 +146,8 @@ class Plan(Frozen):
     plan_approval: Approval | None = None
     diff_approval: Approval | None = None
     rejected_at_gate: Gate | None = None
+    rejections: tuple[Feedback, ...] = ()
+    """Why people with a right to decide said no; later attempts are told."""
     job: Job | None = None
     jobs_opened: int = 0
     branch_head: str | None = None

@@ -1,21 +1,103 @@
-"""The typed result of an agent: read as hostile, checked against the unit's schema, refused with a sentence."""
+"""The typed result of an agent: read as hostile, checked against the unit's schema, refused with a sentence.
+
+The result is the file that the prompt names. An agent that left none may have ended with it instead: where the adapter
+knows exactly which message was the last (Claude Code's ``result``), a fenced ``json`` block that closes that message is
+taken in its stead. A file that is there always wins, valid or not.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+import stat
 from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from runner.globs import fault
+from runner.results import ExecutionSummary, PlanDocument, PullRequestText, Unit, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.results import ExecutionSummary, PlanDocument, PullRequestText, Unit
+Result = PlanDocument | ExecutionSummary | PullRequestText
+
+MAX_RESULT = 512 * 1024
+"""Bytes of a result; a plan that fits a comment is an eighth of it."""
+MAX_FAULTS = 8
+"""Faults told at once."""
+FINAL_BLOCK = re.compile(r"```json[ \t]*\n((?:(?!```).)*)```\s*\Z", re.DOTALL)
+"""A fenced block of JSON with nothing after it."""
+
+MODELS: dict[Unit, type[Result]] = {
+    Unit.CREATE_PLAN: PlanDocument,
+    Unit.UPDATE_PLAN: PlanDocument,
+    Unit.EXECUTE_PLAN: ExecutionSummary,
+    Unit.CREATE_PR: PullRequestText,
+}
+"""What each unit returns."""
 
 
 class InvalidResultError(Exception):
     """There is no valid result; the message says what is wrong in words that can be given back to the agent."""
 
 
-def read_result(
-    path: Path, unit: Unit, final_text: str | None = None
-) -> PlanDocument | ExecutionSummary | PullRequestText:
-    """Return the validated result of ``unit``; raise :class:`InvalidResultError`."""
-    raise NotImplementedError
+def read_result(path: Path, unit: Unit, final_text: str | None = None) -> Result:
+    """Return the validated result of ``unit``; raise :class:`InvalidResultError`.
+
+    The folder of ``path`` must be one that the agent can't replace; the file itself may be anything.
+    """
+    data = _read(path)
+    if data is None and final_text is not None and (block := FINAL_BLOCK.search(final_text[-MAX_RESULT:])):
+        data = block[1].encode("utf-8", "replace")
+    if data is None:
+        raise InvalidResultError(f"There is no result: nothing was written to {path}.")
+    try:
+        result = MODELS[unit].model_validate_json(data)
+    except ValidationError as error:
+        raise InvalidResultError(f"The result does not fit its schema. {_faults(error)}") from None
+    if faults := _further_faults(result):
+        raise InvalidResultError(f"The result can't be used. {' '.join(faults[:MAX_FAULTS])}")
+    return result
+
+
+def _read(path: Path) -> bytes | None:
+    """Return the file's bytes, None where there is no file; never wait on a pipe, never follow a link."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InvalidResultError(f"The result {path} can't be read as a file: {error.strerror}.") from None
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise InvalidResultError(f"The result {path} is no regular file.")
+        data = file.read(MAX_RESULT + 1)
+    if len(data) > MAX_RESULT:
+        raise InvalidResultError(f"The result is longer than {MAX_RESULT} bytes.")
+    return data
+
+
+def _faults(error: ValidationError) -> str:
+    """Name the places and what is wrong there, without what stood there: it may be anything."""
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    told = [f"{'.'.join(str(p) for p in f['loc'])[:100] or 'the whole'}: {f['msg'][:200]}." for f in faults[:MAX_FAULTS]]
+    more = [f"And {len(faults) - MAX_FAULTS} more."] if len(faults) > MAX_FAULTS else []
+    return " ".join([*told, *more])
+
+
+def _further_faults(result: Result) -> list[str]:
+    """Return what the schema alone can't say."""
+    match result:
+        case PlanDocument(verdict=Verdict.PLAN):
+            needed = {"summary": result.summary.strip(), "steps": result.steps, "files": result.files}
+            missing = [f"{name}: a plan needs it." for name, value in needed.items() if not value]
+            return missing + [f"files: {said}" for glob in result.files if (said := fault(glob))]
+        case PlanDocument():
+            return [] if result.reason.strip() else [f"reason: verdict {result.verdict} needs one."]
+        case ExecutionSummary(status="blocked"):
+            return [] if result.blocked_by.strip() else ["blocked_by: say what blocks."]
+        case PullRequestText():
+            return [] if result.title.strip().isprintable() else ["title: one line of printable text."]
+        case _:
+            return []

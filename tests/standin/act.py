@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import psutil
+import psutil  # type: ignore[import-untyped]
 
 ACT = Path(sys.executable).parent / "act"
 POLL_SECONDS = 0.02
@@ -198,7 +198,7 @@ def parsed(raw: bytes) -> Line:
 def descendants(process: psutil.Process) -> list[psutil.Process]:
     """All processes below one, empty when it is gone."""
     try:
-        return process.children(recursive=True)
+        return list(process.children(recursive=True))
     except psutil.NoSuchProcess:
         return []
 

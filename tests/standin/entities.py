@@ -202,6 +202,8 @@ class Repo:
     runs: dict[int, WorkflowRun] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     secrets: dict[str, str] = field(default_factory=dict)
+    rules: list[tuple[str, str]] = field(default_factory=list)
+    """Active branch rules as (branch pattern, rule type), e.g. ("main", "pull_request"); shown, and for git to enforce."""
 
     @property
     def full_name(self) -> str:

@@ -51,6 +51,11 @@ class Call:
             raise ApiError(401, "Requires authentication")
         return self.token.actor
 
+    @property
+    def token_actor(self) -> User | None:
+        """Who acts, or None."""
+        return self.token.actor if self.token else None
+
     def need(self, permission: str, level: str = "read", role: str | None = None) -> None:
         """Refuse unless the caller may: by App permission, or as a user by role (default: the level)."""
         if self.token is None:
@@ -74,7 +79,9 @@ class Call:
     def may(self, permission: str, level: str, role: str | None = None) -> bool:
         """Like ``need``, as a question."""
         token = self.token
-        return token is not None and self.hub.token_allows(token, self.repo, permission, level, role)
+        return token is not None and any(
+            self.hub.token_allows(token, self.repo, name, level, role) for name in permission.split("|")
+        )
 
     def json(self) -> dict[str, Any]:
         """The body as a JSON object; 400 when it is no JSON, 422 when it is none of the described."""

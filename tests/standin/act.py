@@ -72,6 +72,10 @@ class Machine:
         self.reason = reason
         self._wake.set()
 
+    def stopped_within(self, seconds: float) -> bool:
+        """Wait before the start; whether the run was stopped meanwhile."""
+        return self._wake.wait(seconds)
+
     def carry_out(self) -> int:
         """Start act and follow it to its end; its exit status."""
         with self._started() as act:

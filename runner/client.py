@@ -102,7 +102,8 @@ class Client:
 
     def report(self, job: str, key: str, body: bytes, *, deadline: float = REPORT_DEADLINE) -> None:
         """Send a report until it is accepted or ``deadline`` seconds are over."""
-        _again(lambda: self._exchange("PUT", f"/runner/jobs/{job}/report", key, body), deadline)
+        timeout = min(REQUEST_TIMEOUT, deadline)
+        _again(lambda: self._exchange("PUT", f"/runner/jobs/{job}/report", key, body, timeout), deadline)
 
     def ended_plans(self, key: str) -> EndedPlans:
         """Ask which plans' worktrees may go."""
@@ -141,12 +142,15 @@ class Client:
                 200, f"The bot's answer to {path} is not one this runner understands: install the bot's version of it."
             ) from error
 
-    def _exchange(self, method: str, path: str, bearer: str, body: bytes | None) -> bytes:
+    def _exchange(
+        self, method: str, path: str, bearer: str, body: bytes | None, timeout: float = REQUEST_TIMEOUT
+    ) -> bytes:
         headers = {"Authorization": f"Bearer {bearer}", "Accept": "application/json"}
         if body is not None:
             headers["Content-Type"] = "application/json"
         try:
-            response = self._http.request(method, self._settings.url + path, headers=headers, content=body)
+            address = self._settings.url + path
+            response = self._http.request(method, address, headers=headers, content=body, timeout=timeout)
         except httpx.HTTPError as error:
             raise UnreachableError(f"The bot at {self._settings.url} can't be reached: {_name(error)}.") from error
         if response.is_success:

@@ -43,9 +43,8 @@ class Heartbeat:
         self._watch = watch
         self._now = now
         self._answered_at = now()
-        self._lock = threading.Lock()
-        self._wake = threading.Event()
-        self._over = False
+        self._sending = threading.Lock()
+        self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         self._phase = Phase.PREPARE
         self._attempt = 0
@@ -57,42 +56,39 @@ class Heartbeat:
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        self._over = True
-        self._wake.set()
+        self._over.set()
         self._thread.join(LEAVE)
 
     def enter(self, phase: Phase, attempt: int, usage: tuple[Usage, ...]) -> None:
-        """Say that the job is in ``phase`` now."""
-        with self._lock:
-            self._phase, self._attempt, self._usage = phase, attempt, usage
-        self._wake.set()
+        """Say that the job is in ``phase`` now; returns when the bot knows it, or could not be told."""
+        self._phase, self._attempt, self._usage = phase, attempt, usage
+        self._once()
 
     def line(self, text: str) -> None:
         """Add a line to what the next heartbeat shows."""
-        printable = "".join(c if c.isprintable() else " " for c in text)
-        with self._lock:
-            self._lines.append(printable[:MAX_LINE])
+        self._lines.append("".join(c if c.isprintable() else " " for c in text)[:MAX_LINE])
 
     def _beat(self) -> None:
-        while not self._over:
-            self._wake.clear()
+        while not self._over.wait(PERIOD):
             self._once()
-            self._wake.wait(PERIOD)
 
     def _once(self) -> None:
-        with self._lock:
+        with self._sending:
             progress = Progress(phase=self._phase, attempt=self._attempt, usage=self._usage, lines=tuple(self._lines))
-        try:
-            stop = self._send(progress)
-        except RefusedError as error:
-            if error.status in OVER:
-                self._watch.end(Ending(Outcome.STOPPED, f"The bot ended the job: {error}"))
-        except ClientError as error:
-            self._unreachable(error)
-        else:
-            self._answered_at = self._now()
-            if stop is not None:
-                self._watch.end(Ending(Outcome.STOPPED, f"The job was stopped: {stop}"))
+            try:
+                stop = self._send(progress)
+            except RefusedError as error:
+                if error.status in OVER:
+                    self._watch.end(Ending(Outcome.STOPPED, f"The bot ended the job: {error}"))
+            except ClientError as error:
+                self._unreachable(error)
+            else:
+                self._heard(stop)
+
+    def _heard(self, stop: str | None) -> None:
+        self._answered_at = self._now()
+        if stop is not None:
+            self._watch.end(Ending(Outcome.STOPPED, f"The job was stopped: {stop}"))
 
     def _unreachable(self, error: ClientError) -> None:
         silence = self._now() - self._answered_at

@@ -52,8 +52,8 @@ class Settings:
     """Everything the runner keeps: stores, worktrees, jobs, locks, cache."""
     runner: str
     """This machine's name, for the report."""
-    path: str
-    """Where programs are looked for."""
+    environment: Mapping[str, str] = field(repr=False)
+    """What agents and checks may choose from by their allow-lists: the runner's environment without its own names."""
     identity: Identity | None = None
     """None outside of Actions, or where the workflow lacks ``id-token: write``."""
     github_token: str | None = field(default=None, repr=False)
@@ -62,8 +62,8 @@ class Settings:
     """Folders with programs that agents and checks may use besides the system's, readable inside the sandbox."""
     agent_user: str | None = None
     """The user that agents run as, where the runner may switch."""
-    agent_env: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    """Extra variables an agent may see, by the allow-list of their names."""
+    agent_env: tuple[str, ...] = ()
+    """Names of further variables that every agent may see."""
 
 
 def from_environment(environ: Mapping[str, str], *, offline: bool = False) -> Settings:
@@ -86,12 +86,12 @@ def from_environment(environ: Mapping[str, str], *, offline: bool = False) -> Se
         url=url,
         home=home,
         runner=(environ.get("RUNNER_NAME") or socket.gethostname())[:100],
-        path=environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"),
+        environment={name: value for name, value in environ.items() if not _is_own(name)},
         identity=_identity(environ),
         github_token=environ.get("GITHUB_TOKEN") or None,
         tools=tools,
         agent_user=environ.get("TWOGATE_AGENT_USER") or None,
-        agent_env=tuple((name, environ[name]) for name in names if name in environ),
+        agent_env=tuple(names),
     )
 
 

@@ -47,7 +47,7 @@ def bot() -> Iterator[Bot]:
 @pytest.fixture
 def settings(bot: Bot, tmp_path: Path) -> Settings:
     identity = Identity(f"{bot.url}/oidc?api-version=2.0", REQUEST_TOKEN)
-    return Settings(url=bot.url, home=tmp_path, runner="here", path="/usr/bin", identity=identity)
+    return Settings(url=bot.url, home=tmp_path, runner="here", environment={}, identity=identity)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def spool(tmp_path: Path) -> Spool:
 
 @pytest.fixture
 def client(bot: Bot, tmp_path: Path) -> Iterator[Client]:
-    with Client(Settings(url=bot.url, home=tmp_path, runner="here", path="/usr/bin")) as client:
+    with Client(Settings(url=bot.url, home=tmp_path, runner="here", environment={})) as client:
         yield client
 
 

@@ -48,7 +48,9 @@ def test_secrets_do_not_show() -> None:
     environ = {name: f"secret-{name}" for name in SECRETS}
     settings = from_environment({**GOOD, **environ, "TWOGATE_AGENT_ENV": "MODEL_KEY", "MODEL_KEY": "secret-model"})
     assert settings.github_token == "secret-GITHUB_TOKEN"
-    assert settings.agent_env == (("MODEL_KEY", "secret-model"),)
+    assert settings.agent_env == ("MODEL_KEY",)
+    assert settings.environment["MODEL_KEY"] == "secret-model"
+    assert not set(settings.environment) & {"TWOGATE_URL", *SECRETS}
     assert "secret-GITHUB_TOKEN" not in repr(settings)
     assert "secret-model" not in repr(settings)
     assert "secret-ACTIONS_ID_TOKEN_REQUEST_TOKEN" not in repr(settings)

@@ -81,7 +81,9 @@ def _read(path: Path) -> bytes | None:
 def _faults(error: ValidationError) -> str:
     """Name the places and what is wrong there, without what stood there: it may be anything."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
-    told = [f"{'.'.join(str(p) for p in f['loc'])[:100] or 'the whole'}: {f['msg'][:200]}." for f in faults[:MAX_FAULTS]]
+    told = [
+        f"{'.'.join(str(p) for p in f['loc'])[:100] or 'the whole'}: {f['msg'][:200]}." for f in faults[:MAX_FAULTS]
+    ]
     more = [f"And {len(faults) - MAX_FAULTS} more."] if len(faults) > MAX_FAULTS else []
     return " ".join([*told, *more])
 

@@ -2,52 +2,149 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - part of the public fields
 from typing import TYPE_CHECKING, Protocol
 
+from runner.contract import MAX_TAIL, GateResult, GateStatus
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.contract import GateResult, GateSpec
+    from runner.contract import GateSpec
+    from runner.process import Ended
 
+SHELL = "/bin/sh"
+MAX_COMPARED = 4_000_000
+"""Bytes from the end of an output in which failures are compared with the base's."""
+NOT_FOUND, NOT_EXECUTABLE = 127, 126
+"""What a shell exits with where the command isn't there: the machine's fault, not the change's."""
 
-class Ended(Protocol):
-    """How a process ended."""
+ENDED = {
+    "timed_out": "Not done after {seconds} s.",
+    "output_flood": "It printed more than is kept.",
+    "silent": "It said nothing for too long.",
+    "stopped": "The job was stopped.",
+}
+"""Why the runner ended a command."""
 
-    @property
-    def exit_code(self) -> int | None:
-        """Exit code, negative for a signal; None where it never started or was ended at its deadline."""
-
-    @property
-    def timed_out(self) -> bool:
-        """Whether it was ended because its time was up."""
-
-    @property
-    def seconds(self) -> float:
-        """How long it ran."""
+FAILURE = re.compile(r"fail|error|exception|panic|assert|not ok|fatal|undefined|✗|✘|cannot|warning", re.IGNORECASE)
+"""Lines that tell of a failure, in the output of the usual tools."""
+VARYING = (
+    (re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]"), ""),
+    (re.compile(r"\b0x[0-9a-fA-F]+"), "0x"),
+    (re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|sec|seconds?|m|min)\b"), "<time>"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d[T ][\d:.,+Z-]*"), "<time>"),
+    (re.compile(r"(:|line |\()\d+(?::\d+)?"), r"\1<line>"),
+    (re.compile(r"\b\d+ (passed|passing|ok|skipped|deselected|xfailed|warnings?|total|tests?|files?)\b"), r"<n> \1"),
+    (re.compile(r"/(?:tmp|var/tmp|private)/[^\s:'\")]*"), "<tmp>"),
+    (re.compile(r"[ =_-]{2,}"), " "),
+)
+"""What differs between two runs that fail alike: colours, addresses, times, line numbers, counts of what went well."""
 
 
 class Execute(Protocol):
     """Start a command in a folder, write all it prints to a file, and end its whole tree at the deadline."""
 
     def __call__(self, command: list[str], *, cwd: Path, env: Mapping[str, str], seconds: float, output: Path) -> Ended:
-        """Return when the process has ended."""
+        """Return when the process has ended; standard input is empty, both outputs go to ``output``."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateRun:
-    """A gate's result and the file with the whole of its output."""
+    """A gate's result, the file with the whole of its output, and the folder it ran in."""
 
     result: GateResult
     output: Path
+    worktree: Path
 
 
 def run_gate(gate: GateSpec, worktree: Path, output: Path, env: Mapping[str, str], execute: Execute) -> GateRun:
-    """Run ``gate`` in ``worktree``; everything it prints goes to ``output``."""
-    raise NotImplementedError
+    """Run ``gate`` in ``worktree``; everything it prints goes to ``output``. Only exit code 0 in time passes."""
+    ended = execute([SHELL, "-c", gate.run], cwd=worktree, env=env, seconds=gate.timeout_seconds, output=output)
+    result = GateResult(
+        name=gate.name,
+        blocking=gate.blocking,
+        status=_status(ended),
+        seconds=max(0.0, ended.seconds),
+        summary=_summary(gate, ended),
+        tail=tail_of(output),
+        detected=gate.detected,
+    )
+    return GateRun(result, output, worktree)
+
+
+def _status(ended: Ended) -> GateStatus:
+    if ended.reason == "timed_out":
+        return GateStatus.TIMED_OUT
+    return GateStatus.PASSED if ended.reason == "exited" and ended.returncode == 0 else GateStatus.FAILED
+
+
+def _summary(gate: GateSpec, ended: Ended) -> str:
+    if ended.reason != "exited":
+        return f"{ENDED[ended.reason].format(seconds=gate.timeout_seconds)} Its processes were ended."
+    match ended.returncode:
+        case 0:
+            return "Passed."
+        case code if code in {NOT_FOUND, NOT_EXECUTABLE}:
+            return f"Exit code {code}: a program it calls is missing on the runner, or can't be executed."
+        case code if code < 0:
+            return f"Ended by signal {-code}."
+        case code:
+            return f"Exit code {code}."
+
+
+def tail_of(output: Path, limit: int = MAX_TAIL) -> str:
+    """Return the end of ``output`` in at most ``limit`` characters, and where it is cut, how much is left out."""
+    data, size = _end_of(output, 4 * limit)
+    text = _printable(data.decode("utf-8", "replace"))
+    if size == len(data) and len(text) <= limit:
+        return text
+    note = f"[the end of {size} bytes]\n"
+    return note + text[-(limit - len(note)) :]
 
 
 def against_base(now: GateRun, before: GateRun) -> GateResult:
-    """Return the result of ``now``, as ``failed_before`` where ``before`` (the base) failed in the same way."""
-    raise NotImplementedError
+    """Return the result of ``now``, as ``failed_before`` where ``before`` (the base) failed in the same way.
+
+    In the same way: the same status, and no line that tells of a failure which the base's output lacks, whatever
+    varies from run to run set aside. When in doubt, the change is held to have broken it.
+    """
+    result = now.result
+    if result.status is not before.result.status or result.status not in {GateStatus.FAILED, GateStatus.TIMED_OUT}:
+        return result
+    new = _failures(now) - _failures(before)
+    if result.status is GateStatus.FAILED and (new or result.summary != before.result.summary):
+        return result
+    summary = f"{result.summary} It failed in the same way before the change."
+    return result.model_copy(update={"status": GateStatus.FAILED_BEFORE, "summary": summary})
+
+
+def _failures(run: GateRun) -> set[str]:
+    text = _end_of(run.output, MAX_COMPARED)[0].decode("utf-8", "replace").replace(str(run.worktree), "<tree>")
+    return {_steady(line) for line in text.splitlines() if FAILURE.search(line)}
+
+
+def _steady(line: str) -> str:
+    for pattern, replacement in VARYING:
+        line = pattern.sub(replacement, line)
+    return line.strip()
+
+
+def _end_of(path: Path, limit: int) -> tuple[bytes, int]:
+    """Return the last ``limit`` bytes of a file, and how many it has; nothing where there is no file."""
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, size - limit))
+            return file.read(limit), size
+    except FileNotFoundError:
+        return b"", 0
+
+
+def _printable(text: str) -> str:
+    """Return ``text`` without colours and control characters, which mean nothing outside of a terminal."""
+    plain = VARYING[0][0].sub("", text.replace("\r\n", "\n"))
+    return "".join(c for c in plain if c.isprintable() or c in "\n\t")

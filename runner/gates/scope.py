@@ -1,0 +1,138 @@
+"""Gate ``scope``: the change stays within what the approved plan names, and out of what no plan may touch.
+
+Protected paths pass only where the plan names them explicitly: with a pattern that lies within the protecting one.
+``.circleci/**`` names what ``**/.*/**`` protects; ``**`` doesn't, though it covers it.
+Case is no way around: never-paths and protected paths are compared without it, since some file systems do the same.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from runner.gates.change import MODE_GITLINK, MODE_LINK
+from runner.gates.verdict import failed, passed, shown
+from runner.globs import any_match, matches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runner.contract import GateResult
+    from runner.gates.change import Change, Changed
+
+NAME = "scope"
+
+NEVER = (".github/workflows/**", ".github/twogate.yml", ".git/**")
+"""No plan may change these: they decide what runs with the repository's rights, and what Twogate may do."""
+
+LOCK_FILES = (
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "bun.lockb",
+    "deno.lock",
+    "poetry.lock",
+    "uv.lock",
+    "pdm.lock",
+    "Pipfile.lock",
+    "pylock.toml",
+    "pylock.*.toml",
+    "requirements.lock",
+    "conda-lock.yml",
+    "Cargo.lock",
+    "go.sum",
+    "Gemfile.lock",
+    "composer.lock",
+    "mix.lock",
+    "flake.lock",
+    "gradle.lockfile",
+    "packages.lock.json",
+    "Package.resolved",
+    "Podfile.lock",
+    "pubspec.lock",
+)
+"""Files that say which foreign code is fetched."""
+INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "AGENT.md", "GEMINI.md", "QWEN.md")
+"""Files that tell later agents what to do."""
+PROTECTED = (
+    "**/.*",
+    "**/.*/**",
+    "**/CODEOWNERS",
+    *(f"**/{name}" for name in INSTRUCTIONS),
+    *(f"**/{name}" for name in LOCK_FILES),
+)
+"""Protected in every repository; ``.twogate/`` and ``.gitmodules`` are among them, as all names with a dot."""
+
+
+def scope(change: Change) -> GateResult:
+    """Return whether every changed path may change, and no link or name is there to mislead."""
+    seen = _Names(change)
+    faults = [said for file in change.files for said in _faults(file, change, seen)]
+    if faults:
+        return failed(NAME, faults)
+    return passed(NAME, f"All {len(change.files)} changed paths are in the plan.")
+
+
+def _faults(file: Changed, change: Change, names: _Names) -> Iterator[str]:
+    if file.path not in change.own:
+        fault = _path_fault(file.path, change)
+        if fault:
+            yield f"{shown(file.path)}: {fault}"
+    if MODE_GITLINK in {file.new_mode, file.old_mode} and file.new_mode != file.old_mode:
+        yield f"{shown(file.path)}: a submodule is put in or taken out; that is for a person to do."
+    if file.new_mode == MODE_LINK and _leaves(file.path, change.read(file.path)):
+        yield f"{shown(file.path)}: the link leads out of the repository."
+    if file.exists and (twin := names.twin(file.path)):
+        yield f"{shown(file.path)}: differs from {shown(twin)} in case alone; some systems can hold only one."
+
+
+def _path_fault(path: bytes, change: Change) -> str | None:
+    folded = _fold(path)
+    if any_match(NEVER, folded):
+        return "no plan may change it; a person does that by hand."
+    covering = [pattern for pattern in change.plan_files if matches(pattern, path)]
+    if not covering:
+        return "the plan does not name it."
+    for rule in (*PROTECTED, *change.protected):
+        lowered = rule.casefold()
+        if matches(lowered, folded) and not any(matches(lowered, pattern.casefold()) for pattern in covering):
+            return f"it is protected ({rule}), and the plan does not name it explicitly."
+    return None
+
+
+def _leaves(path: bytes, target: bytes) -> bool:
+    """Whether a link at ``path`` leads out of the tree, or into git's own folder, by its text alone."""
+    if target.startswith(b"/") or b"\\" in target or not target:
+        return True
+    landed = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+    return landed.split(b"/")[0] == b".." or _fold(landed).split("/")[0] == ".git"
+
+
+def _fold(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape").casefold()
+
+
+class _Names:
+    """Every path at head and every folder above one, by its case-folded form."""
+
+    def __init__(self, change: Change) -> None:
+        self._by_fold: dict[str, set[bytes]] = {}
+        for path in change.tree:
+            for name in _with_folders(path):
+                self._by_fold.setdefault(_fold(name), set()).add(name)
+
+    def twin(self, path: bytes) -> bytes | None:
+        """Return a name that differs from ``path``, or a folder of it, in case alone."""
+        for name in _with_folders(path):
+            others = self._by_fold.get(_fold(name), set()) - {name}
+            if others:
+                return min(others)
+        return None
+
+
+def _with_folders(path: bytes) -> Iterator[bytes]:
+    yield path
+    while path := posixpath.dirname(path):
+        yield path

@@ -1,0 +1,130 @@
+"""Gate ``secrets``: the change brings no credential into the repository.
+
+Formats that can be told for certain are looked for (detect-secrets' rules and a few more), not "high entropy", which is
+every hash and every lock file: this gate blocks, so it must be right. Only what the change adds is judged. A find is
+named by kind, file and line, and never printed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detect_secrets.plugins.aws import AWSKeyDetector
+from detect_secrets.plugins.azure_storage_key import AzureStorageKeyDetector
+from detect_secrets.plugins.basic_auth import BasicAuthDetector
+from detect_secrets.plugins.discord import DiscordBotTokenDetector
+from detect_secrets.plugins.github_token import GitHubTokenDetector
+from detect_secrets.plugins.gitlab_token import GitLabTokenDetector
+from detect_secrets.plugins.jwt import JwtTokenDetector
+from detect_secrets.plugins.mailchimp import MailchimpDetector
+from detect_secrets.plugins.npm import NpmDetector
+from detect_secrets.plugins.openai import OpenAIDetector
+from detect_secrets.plugins.pypi_token import PypiTokenDetector
+from detect_secrets.plugins.sendgrid import SendGridDetector
+from detect_secrets.plugins.slack import SlackDetector
+from detect_secrets.plugins.square_oauth import SquareOAuthDetector
+from detect_secrets.plugins.stripe import StripeDetector
+from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
+from detect_secrets.plugins.twilio import TwilioKeyDetector
+
+from runner.gates.verdict import failed, passed, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runner.contract import GateResult
+    from runner.gates.change import Change
+
+NAME = "secrets"
+
+MAX_CONTENT = 20_000_000
+"""Bytes of one file that are searched; a larger one is refused, since nobody can say what is in it."""
+MIN_PASSWORD = 10
+"""Characters from which the password of an address may be a real one."""
+MIN_DISTINCT = 6
+"""Different characters from which a value may be a real one; ``xxxxxxxx`` is not."""
+PLACEHOLDER = re.compile(r"example|placeholder|changeme|your[-_]|dummy|redacted|xxxx|\.\.\.|<|\$\{|\{\{", re.IGNORECASE)
+"""Words of documentation, and of templates that are filled in later."""
+
+DETECTORS = (
+    AWSKeyDetector(),
+    AzureStorageKeyDetector(),
+    BasicAuthDetector(),
+    DiscordBotTokenDetector(),
+    GitHubTokenDetector(),
+    GitLabTokenDetector(),
+    JwtTokenDetector(),
+    MailchimpDetector(),
+    NpmDetector(),
+    OpenAIDetector(),
+    PypiTokenDetector(),
+    SendGridDetector(),
+    SlackDetector(),
+    SquareOAuthDetector(),
+    StripeDetector(),
+    TelegramBotTokenDetector(),
+    TwilioKeyDetector(),
+)
+MORE = {
+    "Anthropic key": re.compile(r"sk-ant-[a-z0-9]{3,10}-[A-Za-z0-9_-]{40,}"),
+    "GitHub fine-grained token": re.compile(r"github_pat_[A-Za-z0-9_]{60,}"),
+    "Google API key": re.compile(r"\bAIza[A-Za-z0-9_-]{35}\b"),
+    "OpenAI project key": re.compile(r"\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}"),
+    "Hugging Face token": re.compile(r"\bhf_[A-Za-z0-9]{34,}\b"),
+}
+"""Formats that detect-secrets 1.5.0 lacks."""
+PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:\\[nr]|[\s\"',+])*"
+    r"(?:(?:Proc-Type|DEK-Info|Version|Comment)[^\n]{0,100}(?:\\n|\s)*)*[A-Za-z0-9+/=]{40}"
+)
+"""A head with key material after it; a head alone is code that looks for one."""
+
+
+def secrets(change: Change) -> GateResult:
+    """Return whether the change adds anything that is a credential by its form."""
+    files = [file for file in change.files if file.is_text_candidate]
+    known = "\n".join(_text(change.read_base(file.path) or b"") for file in change.files)
+    known_lines = set(known.split("\n"))
+    faults = []
+    for file in files:
+        content = change.read(file.path)
+        if len(content) > MAX_CONTENT:
+            faults.append(f"{shown(file.path)}: too large ({len(content)} bytes) to be searched for secrets.")
+            continue
+        finds = sorted(_finds(_text(content), known_lines, known))
+        faults += [f"{shown(file.path)}:{line}: looks like a credential ({kind}); take it out." for line, kind in finds]
+    return failed(NAME, faults) if faults else passed(NAME, "No credentials in what was added.")
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "replace")
+
+
+def _finds(text: str, known_lines: set[str], known: str) -> set[tuple[int, str]]:
+    found = {
+        (number, kind)
+        for number, line in enumerate(text.split("\n"), start=1)
+        if line not in known_lines
+        for kind, value in _values(line)
+        if _is_real(kind, value) and value not in known
+    }
+    keys = (key for key in PRIVATE_KEY.finditer(text) if key[0] not in known)
+    return found | {(text.count("\n", 0, key.start()) + 1, "private key") for key in keys}
+
+
+def _values(line: str) -> Iterator[tuple[str, str]]:
+    for detector in DETECTORS:
+        for value in detector.analyze_string(line):
+            yield detector.secret_type, value
+    for kind, pattern in MORE.items():
+        for found in pattern.finditer(line):
+            yield kind, found[0]
+
+
+def _is_real(kind: str, value: str) -> bool:
+    if PLACEHOLDER.search(value) or len(set(value)) < MIN_DISTINCT:
+        return False
+    if kind == BasicAuthDetector.secret_type:
+        return len(value) >= MIN_PASSWORD and any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+    return True

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from flask import Blueprint, Response, redirect, request
+from flask import Blueprint, Response, request
 
 from tests.standin import gitstore, pushes
 from tests.standin.model import Hub, Push, Repo, Token
@@ -181,7 +181,7 @@ def blueprint(hub: Hub) -> Blueprint:
             return refused
         if repo is None and moved is not None:
             target = f"{hub.base_url}/{moved.full_name}.git/{rest}?{request.query_string.decode()}"
-            return Response(redirect(target, 301).data, 301, {"Location": target})
+            return Response(status=301, headers={"Location": target})
         assert repo is not None
         return remote.serve(repo, rest, token)
 

@@ -152,6 +152,8 @@ class Plan(Frozen):
     jobs_opened: int = 0
     branch_head: str | None = None
     """The commit of the plan's branch as the bot read it back last."""
+    carry_on: bool = False
+    """The next execution goes on from ``branch_head`` rather than from the default branch."""
     review: Review | None = None
     failure: Failure | None = None
     pull_request: int | None = None

@@ -1,0 +1,169 @@
+"""What moves are made of: a step, and the few things that many of them do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bot.lifecycle import effects as fx
+from bot.lifecycle.plan import Failure, Job, Plan, Revision
+from bot.lifecycle.states import State, Via, WaitingOn
+from runner.contract import JobKind, Outcome
+from runner.results import Unit, Verdict
+
+if TYPE_CHECKING:
+    from bot.lifecycle.events import Event, HumanEvent
+    from bot.lifecycle.plan import Person
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What an event does to a plan: the plan afterwards, the effects to carry out, and a clause for the journal."""
+
+    plan: Plan
+    effects: tuple[fx.Effect, ...] = ()
+    note: str = ""
+
+    def then(self, *effects: fx.Effect) -> Step:
+        """Return the step with more effects."""
+        return Step(self.plan, (*self.effects, *effects), self.note)
+
+
+def changed(plan: Plan, **fields: Any) -> Plan:
+    """Return the plan with these fields set."""
+    return plan.model_copy(update=fields)
+
+
+def show_status(plan: Plan) -> fx.ShowStatus:
+    """Return the effect that shows the plan as it will be once this step is stored."""
+    return fx.ShowStatus(key=f"{plan.uid}:status:{plan.version + 1}")
+
+
+def moved(plan: Plan, note: str, *effects: fx.Effect) -> Step:
+    """Return a step that people see: the effects, and the status brought up to date."""
+    return Step(plan, (*effects, show_status(plan)), note)
+
+
+def say(plan: Plan, topic: fx.Topic, event: Event, to: Person | None = None, **details: str) -> fx.Say:
+    """Return the effect that answers an event with one short comment, once."""
+    return fx.Say(key=f"{plan.uid}:say:{topic}:{event.source}", topic=topic, to=to, details=details)
+
+
+def answer(plan: Plan, event: HumanEvent, topic: fx.Topic, note: str, **details: str) -> Step:
+    """Leave the plan as it is and say why. A reaction is not answered: nobody waits for words."""
+    if event.via is Via.REACTION:
+        return Step(plan, (), note)
+    return Step(plan, (say(plan, topic, event, event.by, **details),), note)
+
+
+def drop_job(plan: Plan) -> tuple[Plan, tuple[fx.Effect, ...]]:
+    """Close the open job, if any, from our side, and stop its run."""
+    if plan.job is None:
+        return plan, ()
+    stop = fx.StopRun(key=f"{plan.job.id}:stop", job=plan.job.id, run_id=plan.job.run_id)
+    return changed(plan, job=None), (stop,)
+
+
+def open_job(
+    plan: Plan,
+    kind: JobKind,
+    unit: Unit | None,
+    *,
+    head: str | None = None,
+    merge_base_in: bool = False,
+    lost_before: bool = False,
+) -> tuple[Plan, tuple[fx.Effect, ...]]:
+    """Open a job in place of any open one. Its number is never used again, so its id names it for good."""
+    plan, stops = drop_job(plan)
+    number = plan.jobs_opened + 1
+    job = Job(
+        id=f"{plan.uid}-{number}",
+        kind=kind,
+        unit=unit,
+        number=number,
+        lost_before=lost_before,
+        head=head,
+        merge_base_in=merge_base_in,
+    )
+    dispatch = fx.Dispatch(key=f"{job.id}:dispatch", job=job.id)
+    return changed(plan, job=job, jobs_opened=number, waiting_on=WaitingOn.RUNNER), (*stops, dispatch)
+
+
+def open_same_job(plan: Plan, job: Job, *, lost_before: bool = False) -> tuple[Plan, tuple[fx.Effect, ...]]:
+    """Open a new job that does what this one was to do."""
+    return open_job(plan, job.kind, job.unit, head=job.head, merge_base_in=job.merge_base_in, lost_before=lost_before)
+
+
+def start_planning(plan: Plan) -> tuple[Plan, tuple[fx.Effect, ...]]:
+    """Open the job that writes the plan, or rewrites it where there is one."""
+    unit = Unit.UPDATE_PLAN if plan.revision else Unit.CREATE_PLAN
+    fresh = changed(plan, state=State.DRAFT, plan_approval=None, diff_approval=None, review=None, failure=None)
+    return open_job(fresh, JobKind.PLAN, unit)
+
+
+def post_revision(plan: Plan, revision: Revision) -> tuple[Plan, tuple[fx.Effect, ...]]:
+    """Make this the current revision, up for decision once its comment is posted. Any approval is over."""
+    old = plan.revision
+    superseded = (
+        (fx.MarkSuperseded(key=f"{plan.uid}:superseded:{old.number}", revision=old.number),)
+        if old is not None and old.comment_id is not None
+        else ()
+    )
+    plan = changed(
+        plan,
+        state=State.DRAFT,
+        waiting_on=WaitingOn.BOT,
+        revisions=(*plan.revisions, revision),
+        plan_approval=None,
+        diff_approval=None,
+        review=None,
+        failure=None,
+        carry_on=False,
+    )
+    post = fx.PostPlan(key=f"{plan.uid}:plan:{revision.number}", revision=revision.number)
+    return plan, (post, *superseded)
+
+
+def ask_anew(plan: Plan) -> tuple[Plan, tuple[fx.Effect, ...]]:
+    """Post the current plan again as a new revision, so that it can be approved for what it is now."""
+    current = plan.revision
+    if current is None:
+        return start_planning(plan)
+    gates = current.gates if plan.policy.gates is None else plan.policy.gates
+    plan, stops = drop_job(plan)
+    plan, posts = post_revision(plan, Revision(number=current.number + 1, document=current.document, gates=gates))
+    return plan, (*stops, *posts)
+
+
+def waiting_for_decision(verdict: Verdict) -> WaitingOn:
+    """Return whose turn it is once a plan with this verdict is posted."""
+    if verdict is Verdict.PLAN:
+        return WaitingOn.PLAN_DECISION
+    return WaitingOn.ANSWERS if verdict is Verdict.NEEDS_INFORMATION else WaitingOn.PERSON
+
+
+def fail(plan: Plan, failure: Failure, note: str) -> Step:
+    """Put the plan where only a person moves it on."""
+    closing = conclude_check(plan, "failure", failure.sentence)
+    plan, stops = drop_job(plan)
+    plan = changed(
+        plan, state=State.FAILED, waiting_on=WaitingOn.PERSON, failure=failure, diff_approval=None, waits_for=()
+    )
+    return moved(plan, note, *stops, *closing)
+
+
+def failed_for_us(sentence: str, during: JobKind) -> Failure:
+    """Return a failure that is not the agent's."""
+    return Failure(outcome=Outcome.RUNNER_FAILED, sentence=sentence, during=during)
+
+
+def conclude_check(plan: Plan, conclusion: str, sentence: str) -> tuple[fx.Effect, ...]:
+    """Tell the review's check run, where there is one, what came of its commit."""
+    if plan.review is None or plan.review.check_run_id is None:
+        return ()
+    key = f"{plan.uid}:check:{plan.review.number}:{conclusion}"
+    return (
+        fx.ConcludeCheck.model_validate(
+            {"key": key, "check_run_id": plan.review.check_run_id, "conclusion": conclusion, "sentence": sentence}
+        ),
+    )

@@ -1,0 +1,152 @@
+"""Moves that a job's life makes: dispatched, claimed, reported, failed, lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.lifecycle import effects as fx
+from bot.lifecycle.moves.common import (
+    Step,
+    changed,
+    fail,
+    failed_for_us,
+    moved,
+    open_job,
+    open_same_job,
+    post_revision,
+    say,
+)
+from bot.lifecycle.plan import Failure, Review, Revision
+from bot.lifecycle.states import State, WaitingOn
+from runner.contract import Feedback, JobKind, Outcome, Phase
+from runner.results import Unit
+
+if TYPE_CHECKING:
+    from bot.lifecycle import events
+    from bot.lifecycle.plan import Job, Plan
+
+
+def _open(plan: Plan) -> Job:
+    """Return the open job. :func:`bot.lifecycle.transitions.transition` lets no event of another job in."""
+    if plan.job is None:
+        raise LookupError("a job's event came to a plan without an open job")
+    return plan.job
+
+
+def start_execution(plan: Plan, _event: events.SlotGranted) -> Step:
+    """Begin the approved work."""
+    head = plan.branch_head if plan.carry_on else None
+    plan = changed(plan, state=State.EXECUTING, waits_for=())
+    plan, effects = open_job(plan, JobKind.EXECUTE, Unit.EXECUTE_PLAN, head=head)
+    return moved(plan, "a slot is free: executing", *effects)
+
+
+def wait_in_queue(plan: Plan, event: events.QueueWaits) -> Step:
+    """Say what the plan waits for, where that changed."""
+    if (plan.waiting_on, plan.waits_for) == (event.on, event.waits_for):
+        return Step(plan, (), "still waiting")
+    plan = changed(plan, waiting_on=event.on, waits_for=event.waits_for)
+    return moved(plan, f"waits for {event.on}")
+
+
+def dispatched(plan: Plan, event: events.JobDispatched) -> Step:
+    """Remember the run, which the runner's token must name."""
+    job = _open(plan).model_copy(update={"run_id": event.run_id})
+    return Step(changed(plan, job=job, policy=event.policy), (), f"run {event.run_id}")
+
+
+def claimed(plan: Plan, _event: events.JobClaimed) -> Step:
+    """A runner is at work."""
+    return Step(changed(plan, job=_open(plan).model_copy(update={"claimed": True})), (), "claimed by a runner")
+
+
+def progressed(plan: Plan, event: events.JobProgressed) -> Step:
+    """Executing while the agent works, verifying while its work is checked."""
+    if _open(plan).kind is not JobKind.EXECUTE:
+        return Step(plan, (), f"phase {event.phase}")
+    state = State.EXECUTING if event.phase in {Phase.PREPARE, Phase.AGENT} else State.VERIFYING
+    if state is plan.state:
+        return Step(plan, (), f"phase {event.phase}")
+    return moved(changed(plan, state=state), f"phase {event.phase}")
+
+
+def plan_written(plan: Plan, event: events.PlanWritten) -> Step:
+    """Post the written plan as the next revision."""
+    document = event.report.plan
+    if document is None:
+        return fail(plan, failed_for_us("The runner reported a plan without its text.", JobKind.PLAN), "no document")
+    gates = event.report.detected_gates if plan.policy.gates is None else plan.policy.gates
+    number = plan.revision.number + 1 if plan.revision else 1
+    plan = changed(plan, job=None, feedback=())
+    plan, effects = post_revision(plan, Revision(number=number, document=document, gates=gates))
+    return moved(plan, f"revision {number} written: {document.verdict}", *effects)
+
+
+def work_verified(plan: Plan, event: events.WorkVerified) -> Step:
+    """Read the pushed branch back before anybody is asked about it."""
+    job, report = _open(plan), event.report
+    if report.work is None or any(gate.holds_back for gate in report.gates):
+        sentence = "The runner reported verified work without its commit, or with a blocking check that failed."
+        return fail(plan, failed_for_us(sentence, JobKind.EXECUTE), "report contradicts itself")
+    review = Review(
+        number=job.number,
+        work=report.work,
+        gates=report.gates,
+        sandbox=report.sandbox,
+        notes=report.notes,
+        attempts=report.attempts,
+    )
+    plan = changed(
+        plan, state=State.VERIFYING, waiting_on=WaitingOn.BOT, job=None, feedback=(), review=review, carry_on=False
+    )
+    read = fx.ReadBack(key=f"{job.id}:read_back", job=job.id, head=report.work.head)
+    return moved(plan, f"{report.work.head[:12]} verified and pushed", read)
+
+
+def base_reported(plan: Plan, event: events.BaseReported) -> Step:
+    """Open the pull request, or let the agent settle the conflict, which needs a new approval."""
+    approval, review = plan.diff_approval, plan.review
+    plan = changed(plan, job=None, waiting_on=WaitingOn.BOT)
+    if approval is None or review is None:
+        return fail(plan, failed_for_us("The approval is gone.", JobKind.CHECK_BASE), "no approval to act on")
+    if not event.conflicts:
+        return moved(plan, "merges cleanly", open_pull_request(plan, review.work.head))
+    paths = "\n".join(event.conflicts)
+    words = Feedback(kind="conflict", author="twogate", text=f"The default branch changed these files too:\n{paths}")
+    plan = changed(
+        plan, state=State.EXECUTING, diff_approval=None, feedback=(*plan.feedback, words), branch_head=review.work.head
+    )
+    plan, effects = open_job(plan, JobKind.EXECUTE, Unit.EXECUTE_PLAN, head=review.work.head, merge_base_in=True)
+    told = say(plan, fx.Topic.BASE_CONFLICT, event, paths=paths)
+    return moved(plan, "conflicts with the default branch", told, *effects)
+
+
+def open_pull_request(plan: Plan, head: str) -> fx.OpenPullRequest:
+    """Return the effect that opens the pull request for one approved commit."""
+    return fx.OpenPullRequest(key=f"{plan.uid}:pr:{head}", head=head)
+
+
+def job_failed(plan: Plan, event: events.JobFailed) -> Step:
+    """Stop here and ask a person, with everything that is known."""
+    job, report = _open(plan), event.report
+    failure = Failure(
+        outcome=report.outcome,
+        sentence=report.sentence,
+        during=job.kind,
+        gates=report.gates,
+        output_tail=report.output_tail,
+        notes=report.notes,
+    )
+    return fail(changed(plan, job=None), failure, f"job ended: {report.outcome}")
+
+
+def job_lost(plan: Plan, event: events.JobLost) -> Step:
+    """Try once more; a second loss in a row is a person's to look at."""
+    job = _open(plan)
+    if job.lost_before:
+        return fail(plan, Failure(outcome=Outcome.LOST, sentence=event.sentence, during=job.kind), "lost twice")
+    waiting, state = plan.waiting_on, plan.state
+    plan, effects = open_same_job(plan, job, lost_before=True)
+    plan = changed(plan, state=State.EXECUTING if state is State.VERIFYING else state)
+    note = f"{job.id} lost, trying once more (was waiting on {waiting})"
+    return moved(plan, note, *effects)

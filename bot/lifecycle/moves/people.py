@@ -1,0 +1,152 @@
+"""Moves that people make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.lifecycle import effects as fx
+from bot.lifecycle.moves.common import (
+    Step,
+    answer,
+    ask_anew,
+    changed,
+    conclude_check,
+    drop_job,
+    moved,
+    say,
+    start_planning,
+)
+from bot.lifecycle.moves.world import branch_is_elsewhere
+from bot.lifecycle.plan import Approval
+from bot.lifecycle.states import Gate, State, WaitingOn
+from runner.contract import Feedback, JobKind
+
+if TYPE_CHECKING:
+    from bot.lifecycle import events
+    from bot.lifecycle.plan import Plan, Review, Revision
+
+
+def _nothing_to_decide(plan: Plan, event: events.Approved) -> Step:
+    return answer(plan, event, fx.Topic.NOTHING_TO_DECIDE, "nothing is up for decision now")
+
+
+def _meant_for(shown: Revision | Review, event: events.Approved) -> bool:
+    """Whether the person can have seen this: a reaction on its comment, or words written after it was posted."""
+    if shown.posted_at is None or event.at < shown.posted_at:
+        return False
+    return event.on_comment is None or event.on_comment == shown.comment_id
+
+
+def approve_plan(plan: Plan, event: events.Approved) -> Step:
+    """First gate. Binds to the text as posted; where it reads otherwise now, asks anew."""
+    revision = plan.revision
+    if revision is None or plan.waiting_on is not WaitingOn.PLAN_DECISION or not _meant_for(revision, event):
+        return _nothing_to_decide(plan, event)
+    if revision.sha256 is None or event.plan_sha256 != revision.sha256:
+        plan, posts = ask_anew(plan)
+        void = say(plan, fx.Topic.APPROVAL_VOID, event, event.by, what="plan_comment")
+        return moved(plan, "approval void: the plan comment was changed", *posts, void)
+    approval = Approval(gate=Gate.PLAN, by=event.by, via=event.via, at=event.at, binds_to=revision.sha256)
+    plan = changed(plan, state=State.APPROVED, waiting_on=WaitingOn.SLOT, plan_approval=approval, waits_for=())
+    return moved(plan, f"plan {revision.sha256[:12]} approved")
+
+
+def approve_diff(plan: Plan, event: events.Approved) -> Step:
+    """Second gate. Binds to the head commit; where the branch is elsewhere now, the approval is void."""
+    review = plan.review
+    if review is None or plan.waiting_on is not WaitingOn.DIFF_DECISION or not _meant_for(review, event):
+        return _nothing_to_decide(plan, event)
+    if event.branch_head != review.work.head:
+        return branch_is_elsewhere(plan, event, event.branch_head, event.by)
+    approval = Approval(gate=Gate.DIFF, by=event.by, via=event.via, at=event.at, binds_to=review.work.head)
+    plan = changed(plan, diff_approval=approval, waiting_on=WaitingOn.BOT)
+    return moved(plan, f"diff {review.work.head[:12]} approved", check_base(plan, review.work.head))
+
+
+def check_base(plan: Plan, head: str) -> fx.CheckBase:
+    """Return the effect that compares the approved head with the default branch; each approval asks once."""
+    return fx.CheckBase(key=f"{plan.uid}:base:{plan.version + 1}:{head}", head=head)
+
+
+def reject(plan: Plan, event: events.Rejected) -> Step:
+    """End the plan at whichever gate it stands, and keep the reason for later attempts."""
+    closing = conclude_check(plan, "failure", f"Rejected by {event.by.login}.")
+    at_gate = Gate.DIFF if plan.state is State.IN_REVIEW else Gate.PLAN
+    plan, stops = drop_job(plan)
+    reasons = (Feedback(kind="rejection", author=event.by.login, text=event.reason),) if event.reason else ()
+    plan = changed(
+        plan,
+        state=State.REJECTED,
+        waiting_on=None,
+        rejected_at_gate=at_gate,
+        rejections=(*plan.rejections, *reasons),
+        diff_approval=None,
+        hold=None,
+    )
+    return moved(plan, f"rejected at the {at_gate} gate", *stops, *closing)
+
+
+def cancel(plan: Plan, event: events.CancelRequested) -> Step:
+    """End the plan without a judgement on it."""
+    closing = conclude_check(plan, "cancelled", f"Cancelled by {event.by.login}.")
+    plan, stops = drop_job(plan)
+    plan = changed(plan, state=State.CANCELLED, waiting_on=None, diff_approval=None, hold=None)
+    return moved(plan, "cancelled", *stops, *closing)
+
+
+def update(plan: Plan, event: events.UpdateRequested) -> Step:
+    """Rewrite the plan with a person's words; whatever was approved is over."""
+    closing = conclude_check(plan, "cancelled", "The plan is being rewritten.")
+    words = Feedback(kind="update", author=event.by.login, text=event.text)
+    plan = changed(plan, feedback=(*plan.feedback, words))
+    if event.issue is not None:
+        plan = changed(plan, issue=event.issue, issue_stale=False)
+    plan, effects = start_planning(plan)
+    return moved(plan, "rewriting the plan", *effects, *closing)
+
+
+def retry(plan: Plan, event: events.RetryRequested) -> Step:
+    """Do again what failed: planning, executing through the queue, or the check before the pull request."""
+    failure = plan.failure
+    if event.text:
+        words = Feedback(kind="retry", author=event.by.login, text=event.text)
+        plan = changed(plan, feedback=(*plan.feedback, words))
+    if failure is None or failure.during is JobKind.PLAN or plan.plan_approval is None:
+        plan, effects = _plan_again(plan)
+        return moved(plan, "planning again", *effects)
+    if failure.during is JobKind.CHECK_BASE and plan.review is not None:
+        plan = changed(plan, state=State.IN_REVIEW, waiting_on=WaitingOn.DIFF_DECISION, failure=None)
+        return moved(plan, "the diff is up for decision again")
+    plan = changed(plan, state=State.APPROVED, waiting_on=WaitingOn.SLOT, failure=None, review=None, carry_on=True)
+    return moved(plan, "queued again")
+
+
+def _plan_again(plan: Plan) -> tuple[Plan, tuple[fx.Effect, ...]]:
+    """Post the document that never reached its comment, else write one."""
+    written = plan.revision is not None and plan.revision.comment_id is None
+    return ask_anew(plan) if written and not plan.feedback else start_planning(plan)
+
+
+def reopen(plan: Plan, _event: events.ReopenRequested) -> Step:
+    """Bring an ended plan back for a decision made anew."""
+    plan = changed(plan, rejected_at_gate=None, pull_request=None, pull_request_url=None)
+    plan, effects = ask_anew(plan)
+    return moved(plan, "reopened", *effects)
+
+
+def shelve(plan: Plan, _event: events.Shelved) -> Step:
+    """Put the plan aside; nothing of it is lost, and its approval is over."""
+    plan, stops = drop_job(plan)
+    plan = changed(plan, state=State.ICEBOX, waiting_on=WaitingOn.PERSON, plan_approval=None)
+    return moved(plan, "put in the icebox", *stops)
+
+
+def thaw(plan: Plan, _event: events.Thawed) -> Step:
+    """Take the plan up again for a decision."""
+    plan, effects = ask_anew(plan)
+    return moved(plan, "taken out of the icebox", *effects)
+
+
+def tell_status(plan: Plan, event: events.StatusRequested) -> Step:
+    """Say where the plan is, and bring the status comment up to date."""
+    return moved(plan, "asked for the status", say(plan, fx.Topic.STATUS, event, event.by))

@@ -1,0 +1,233 @@
+"""Moves that GitHub makes: posted, read back, changed by somebody, opened, merged, held, gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.lifecycle import effects as fx
+from bot.lifecycle.moves.common import (
+    Step,
+    ask_anew,
+    changed,
+    conclude_check,
+    drop_job,
+    fail,
+    failed_for_us,
+    moved,
+    open_job,
+    open_same_job,
+    say,
+    waiting_for_decision,
+)
+from bot.lifecycle.moves.jobs import open_pull_request
+from bot.lifecycle.plan import Failure, Hold
+from bot.lifecycle.states import State, WaitingOn
+from runner.contract import JobKind, Outcome
+
+if TYPE_CHECKING:
+    from bot.lifecycle import events
+    from bot.lifecycle.plan import Person, Plan
+
+FAILS_WITH: dict[str, JobKind] = {
+    "post_plan": JobKind.PLAN,
+    "post_review": JobKind.EXECUTE,
+    "read_back": JobKind.EXECUTE,
+    "check_base": JobKind.CHECK_BASE,
+    "open_pull_request": JobKind.CHECK_BASE,
+}
+"""Effects without which a plan can't go on, and what ``/retry`` takes up again. A dispatch fails as its job's kind."""
+
+
+def plan_posted(plan: Plan, event: events.PlanPosted) -> Step:
+    """Note the comment of a revision; if it is the current one, it is now up for decision."""
+    posted = tuple(
+        r.model_copy(
+            update={
+                "comment_id": event.comment_id,
+                "node_id": event.node_id,
+                "sha256": event.sha256,
+                "posted_at": event.posted_at,
+            }
+        )
+        if r.number == event.revision
+        else r
+        for r in plan.revisions
+    )
+    plan = changed(plan, revisions=posted)
+    current = plan.revision
+    waits = plan.state is State.DRAFT and plan.waiting_on is WaitingOn.BOT
+    if current is None or current.number != event.revision or not waits:
+        return Step(plan, (), f"comment of revision {event.revision} noted")
+    plan = changed(plan, waiting_on=waiting_for_decision(current.document.verdict))
+    return moved(plan, f"revision {event.revision} posted")
+
+
+def branch_confirmed(plan: Plan, event: events.BranchConfirmed) -> Step:
+    """Show the work: the branch is what was verified."""
+    review = plan.review
+    if review is None or review.work.head != event.head:
+        return Step(plan, (), "read back of an older push")
+    plan = changed(plan, state=State.IN_REVIEW, waiting_on=WaitingOn.BOT, branch_head=event.head)
+    post = fx.PostReview(key=f"{plan.uid}:review:{review.number}", head=event.head)
+    return moved(plan, f"branch read back at {event.head[:12]}", post)
+
+
+def review_posted(plan: Plan, event: events.ReviewPosted) -> Step:
+    """The diff is up for decision."""
+    if plan.review is None or plan.review.work.head != event.head or plan.review.comment_id is not None:
+        return Step(plan, (), "comment of another review")
+    review = plan.review.model_copy(
+        update={
+            "comment_id": event.comment_id,
+            "node_id": event.node_id,
+            "check_run_id": event.check_run_id,
+            "posted_at": event.posted_at,
+        }
+    )
+    return moved(changed(plan, review=review, waiting_on=WaitingOn.DIFF_DECISION), "diff review posted")
+
+
+def base_checked(plan: Plan, event: events.BaseChecked) -> Step:
+    """Open the pull request where nothing can conflict, else let a runner try the merge."""
+    approval = plan.diff_approval
+    if approval is None or approval.binds_to != event.head:
+        return Step(plan, (), "no approval for this commit any more")
+    if event.clean:
+        return Step(plan, (open_pull_request(plan, event.head),), "nothing that could conflict")
+    plan, effects = open_job(plan, JobKind.CHECK_BASE, None, head=event.head)
+    return moved(plan, "the default branch changed the same files: trying the merge", *effects)
+
+
+def pull_request_opened(plan: Plan, event: events.PullRequestOpened) -> Step:
+    """Out of our hands: people and their checks decide on the pull request."""
+    closing = conclude_check(plan, "success", f"Approved; pull request #{event.number}.")
+    plan = changed(
+        plan,
+        state=State.PR_OPEN,
+        waiting_on=WaitingOn.MERGE,
+        pull_request=event.number,
+        pull_request_url=event.url,
+    )
+    return moved(plan, f"pull request #{event.number}", *closing)
+
+
+def approval_void(plan: Plan, event: events.ApprovalVoid) -> Step:
+    """What was approved reads otherwise now: say so and ask anew."""
+    if event.policy is not None:
+        plan = changed(plan, policy=event.policy)
+    plan, effects = ask_anew(plan)
+    told = say(plan, fx.Topic.APPROVAL_VOID, event, what=event.what)
+    return moved(plan, f"approval void: {event.what} changed", told, *effects)
+
+
+def plan_comment_changed(plan: Plan, event: events.PlanCommentChanged) -> Step:
+    """Somebody edited or deleted the comment under decision: post the plan again as it was written."""
+    if plan.waiting_on is WaitingOn.RUNNER and plan.state is State.DRAFT:
+        return Step(plan, (), "a new revision is being written anyway")
+    plan, effects = ask_anew(plan)
+    told = say(plan, fx.Topic.APPROVAL_VOID, event, event.by, what="plan_comment")
+    return moved(plan, "the plan comment was changed: asking anew", told, *effects)
+
+
+def issue_edited(plan: Plan, event: events.IssueEdited) -> Step:
+    """The plan is of the older text: say so once. An approval that was not used yet is asked anew."""
+    if event.sha256 == plan.issue.sha256:
+        return Step(changed(plan, issue_stale=False), (), "the issue reads as it was planned")
+    if plan.issue_stale:
+        return Step(plan, (), "stale already")
+    plan = changed(plan, issue_stale=True)
+    told = say(plan, fx.Topic.ISSUE_EDITED, event)
+    if plan.state is not State.APPROVED:
+        return moved(plan, "the issue was edited", told)
+    plan, effects = ask_anew(plan)
+    return moved(plan, "the issue was edited: asking anew", told, *effects)
+
+
+def branch_moved(plan: Plan, event: events.BranchMoved) -> Step:
+    """Somebody pushed to the plan's branch, or removed it."""
+    known = {plan.branch_head, plan.review.work.head if plan.review else None}
+    if event.head is not None and event.head in known:
+        return Step(plan, (), "the branch is where it should be")
+    return branch_is_elsewhere(plan, event, event.head, event.by)
+
+
+def branch_is_elsewhere(plan: Plan, event: events.Event, head: str | None, by: Person | None) -> Step:
+    """Void what was verified. Before the pull request a person decides; after it, the people there do."""
+    told = say(plan, fx.Topic.BRANCH_MOVED, event, by, head=head or "")
+    plan = changed(plan, branch_head=head)
+    if plan.state is State.PR_OPEN:
+        return moved(plan, "the branch moved: no longer what was verified", told)
+    where = f"is at {head[:12]}" if head else "is gone"
+    sentence = f"The branch {plan.branch} {where}, which is not the commit that was verified."
+    failure = Failure(outcome=Outcome.BRANCH_MOVED, sentence=sentence, during=JobKind.EXECUTE)
+    return fail(plan, failure, "the branch moved").then(told)
+
+
+def pull_request_merged(plan: Plan, _event: events.PullRequestMerged) -> Step:
+    """Done."""
+    head = plan.branch_head
+    plan = changed(plan, state=State.MERGED, waiting_on=None, hold=None)
+    delete = (fx.DeleteBranch(key=f"{plan.uid}:delete:{head}", branch=plan.branch, head=head),) if head else ()
+    return moved(plan, "merged", *delete)
+
+
+def pull_request_closed(plan: Plan, _event: events.PullRequestClosed) -> Step:
+    """Closed unmerged: denied."""
+    plan = changed(plan, state=State.REJECTED, waiting_on=None, hold=None)
+    return moved(plan, "the pull request was closed unmerged")
+
+
+def pull_request_reopened(plan: Plan, _event: events.PullRequestReopened) -> Step:
+    """Adopt the pull request again."""
+    if plan.pull_request is None:
+        return Step(plan, (), "no pull request of this plan")
+    return moved(changed(plan, state=State.PR_OPEN, waiting_on=WaitingOn.MERGE), "the pull request was reopened")
+
+
+def effect_failed(plan: Plan, event: events.EffectFailed) -> Step:
+    """GitHub refused for good. What the plan can't go on without fails it; the rest is journalled."""
+    if event.effect == "dispatch" and plan.job is not None and event.job == plan.job.id:
+        return fail(plan, failed_for_us(event.sentence, plan.job.kind), "the job could not be dispatched")
+    waits_for_bot = plan.waiting_on is WaitingOn.BOT
+    if event.effect in FAILS_WITH and waits_for_bot:
+        return fail(plan, failed_for_us(event.sentence, FAILS_WITH[event.effect]), f"{event.effect} was refused")
+    return Step(plan, (), f"{event.effect} was refused: {event.sentence}")
+
+
+def hold(plan: Plan, event: events.HoldPlaced) -> Step:
+    """Stand still: stop running work and remember it."""
+    if plan.hold is not None:
+        causes = (event.cause, *(c for c in plan.hold.causes if c is not event.cause))
+        return Step(changed(plan, hold=plan.hold.model_copy(update={"causes": causes})), (), f"held: {event.cause}")
+    interrupted = plan.job
+    plan, stops = drop_job(plan)
+    plan = changed(plan, hold=Hold(causes=(event.cause,), at=event.at, by=event.by, interrupted=interrupted))
+    return moved(plan, f"held: {event.cause}", *stops)
+
+
+def lift(plan: Plan, event: events.HoldLifted) -> Step:
+    """Go on where the plan stood, once no cause is left."""
+    if plan.hold is None or event.cause not in plan.hold.causes:
+        return Step(plan, (), "not held for that")
+    left = tuple(c for c in plan.hold.causes if c is not event.cause)
+    if left:
+        return moved(changed(plan, hold=plan.hold.model_copy(update={"causes": left})), f"still held: {left[0]}")
+    interrupted = plan.hold.interrupted
+    plan = changed(plan, hold=None)
+    if interrupted is None:
+        return moved(plan, "goes on")
+    plan, effects = open_same_job(plan, interrupted)
+    return moved(plan, "goes on with what was interrupted", *effects)
+
+
+def gone(plan: Plan, event: events.Gone) -> Step:
+    """What the plan was about does not exist any more; nobody can be told there."""
+    plan, stops = drop_job(plan)
+    plan = changed(plan, state=State.CANCELLED, waiting_on=None, hold=None, diff_approval=None)
+    return Step(plan, stops, f"{event.what} was deleted")
+
+
+def split(plan: Plan, event: events.SplitDone) -> Step:
+    """The children go on in its place, each with an approval of its own."""
+    plan = changed(plan, state=State.SPLIT, waiting_on=None, waits_for=tuple(f"#{n}" for n in event.children))
+    return moved(plan, "split")

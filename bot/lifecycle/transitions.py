@@ -1,0 +1,279 @@
+"""The product on one page: what each event does to a plan in each state.
+
+``TABLE`` holds every pair of state and event. A row names one event; its cells say in which states it makes which
+move and where that can lead, and for all other states why nothing happens:
+
+* ``go(states, move, to=...)``   the move is made; ``to`` lists every state it can end in.
+* ``refuse(states, why)``        nothing changes, and a person who said it in words is told why.
+* ``stay(states, why)``          nothing changes; the journal says why.
+
+Three rules stand before the table, in :func:`transition`: an event of a job that is not the plan's open one is late
+and changes nothing; while a plan is held nobody steers it, but anybody may end it; and a move never skips a version.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+from bot.lifecycle import effects as fx
+from bot.lifecycle import events as ev
+from bot.lifecycle.moves import jobs, people, world
+from bot.lifecycle.moves.common import Step, answer, moved, start_planning
+from bot.lifecycle.plan import Plan
+from bot.lifecycle.states import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+EVENTS: tuple[type, ...] = get_args(get_args(ev.Event)[0])
+"""Every kind of event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One cell: the move and where it can lead, or the reason why there is none."""
+
+    move: Callable[[Plan, Any], Step] | None
+    to: frozenset[State]
+    why: str
+    answered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    states: frozenset[State]
+    rule: Rule
+
+
+def _set(states: State | Iterable[State]) -> frozenset[State]:
+    return frozenset({states}) if isinstance(states, State) else frozenset(states)
+
+
+def go(states: State | Iterable[State], move: Callable[[Plan, Any], Step], to: State | Iterable[State]) -> _Cells:
+    """Make the move in these states."""
+    return _Cells(_set(states), Rule(move, _set(to), move.__name__))
+
+
+def refuse(states: State | Iterable[State], why: str) -> _Cells:
+    """Change nothing and say why."""
+    return _Cells(_set(states), Rule(None, frozenset(), why, answered=True))
+
+
+def stay(states: State | Iterable[State], why: str) -> _Cells:
+    """Change nothing and journal why."""
+    return _Cells(_set(states), Rule(None, frozenset(), why))
+
+
+D, A, X, V, R, P = (
+    State.DRAFT,
+    State.APPROVED,
+    State.EXECUTING,
+    State.VERIFYING,
+    State.IN_REVIEW,
+    State.PR_OPEN,
+)
+M, F, I, N, C, S = (  # noqa: E741 - one letter a state keeps the table a table
+    State.MERGED,
+    State.FAILED,
+    State.ICEBOX,
+    State.REJECTED,
+    State.CANCELLED,
+    State.SPLIT,
+)
+ALL = frozenset(State)
+OPEN = ALL - {M, N, C, S}
+BEFORE_PR = OPEN - {P}
+WORKING = frozenset({X, V})
+
+NEW_TRY = "it has ended; a new request starts a new try"
+UNDER_WAY = "it is under way"
+PR_DECIDES = "its pull request is open: review, close or merge it there"
+ENDED = "it has ended"
+REOPENABLE = "it has ended; /reopen brings it back"
+
+ROWS: dict[type, tuple[_Cells, ...]] = {
+    # what people say
+    ev.PlanRequested: (stay(OPEN, "a plan of this issue exists"), stay(ALL - OPEN, NEW_TRY)),
+    ev.Approved: (
+        go(D, people.approve_plan, to={A, D}),
+        go(R, people.approve_diff, to={R, F}),
+        refuse(A, "it is approved already and waits its turn"),
+        refuse(WORKING, f"{UNDER_WAY}; the diff is yours to decide once it is verified"),
+        refuse(F, "it failed; /retry, /update or /reject it"),
+        refuse(I, "it is in the icebox"),
+        refuse(P, PR_DECIDES),
+        refuse({N, C}, REOPENABLE),
+        refuse({M, S}, ENDED),
+    ),
+    ev.Rejected: (
+        go(BEFORE_PR, people.reject, to=N),
+        refuse(P, PR_DECIDES),
+        refuse({M, S}, ENDED),
+        stay({N, C}, "it has ended already"),
+    ),
+    ev.UpdateRequested: (
+        go(BEFORE_PR - {I}, people.update, to=D),
+        refuse(I, "it is in the icebox"),
+        refuse(P, PR_DECIDES),
+        refuse({N, C}, REOPENABLE),
+        refuse({M, S}, ENDED),
+    ),
+    ev.RetryRequested: (
+        go(F, people.retry, to={D, A, R}),
+        refuse({D, A, R, I}, "nothing of it has failed"),
+        refuse(WORKING, UNDER_WAY),
+        refuse(P, PR_DECIDES),
+        refuse({N, C}, REOPENABLE),
+        refuse({M, S}, ENDED),
+    ),
+    ev.CancelRequested: (
+        go(BEFORE_PR, people.cancel, to=C),
+        refuse(P, PR_DECIDES),
+        refuse(ALL - OPEN, ENDED),
+    ),
+    ev.ReopenRequested: (
+        go({N, C}, people.reopen, to=D),
+        refuse(OPEN, "it has not ended"),
+        refuse({M, S}, "it is finished; a new request starts a new try"),
+    ),
+    ev.StatusRequested: (go(ALL, people.tell_status, to=ALL),),
+    ev.Shelved: (
+        go({D, A, F}, people.shelve, to=I),
+        refuse(WORKING | {R}, f"{UNDER_WAY}; /cancel it first"),
+        refuse(P, PR_DECIDES),
+        refuse(I, "it is in the icebox already"),
+        refuse(ALL - OPEN, ENDED),
+    ),
+    ev.Thawed: (go(I, people.thaw, to=D), refuse(ALL - {I}, "it is not in the icebox")),
+    ev.SplitDone: (go(D, world.split, to=S), stay(ALL - {D}, "only a draft can be split")),
+    # what a job's life brings; transition() has made sure that the job is the open one
+    ev.JobDispatched: (go(OPEN, jobs.dispatched, to=OPEN), stay(ALL - OPEN, ENDED)),
+    ev.JobClaimed: (go(OPEN, jobs.claimed, to=OPEN), stay(ALL - OPEN, ENDED)),
+    ev.JobProgressed: (
+        go(WORKING, jobs.progressed, to=WORKING),
+        stay(ALL - WORKING, "only executing has phases that show"),
+    ),
+    ev.PlanWritten: (go(D, jobs.plan_written, to={D, F}), stay(ALL - {D}, "only a draft takes a plan")),
+    ev.WorkVerified: (
+        go(WORKING, jobs.work_verified, to={V, F}),
+        stay(ALL - WORKING, "only a plan under way takes work"),
+    ),
+    ev.BaseReported: (
+        go(R, jobs.base_reported, to={R, X, F}),
+        stay(ALL - {R}, "only an approved diff is merged on trial"),
+    ),
+    ev.JobFailed: (go(BEFORE_PR, jobs.job_failed, to=F), stay(ALL - BEFORE_PR, "no job is open here")),
+    ev.JobLost: (
+        go(BEFORE_PR, jobs.job_lost, to={D, X, R, F, A, I}),
+        stay(ALL - BEFORE_PR, "no job is open here"),
+    ),
+    # what the bot's own effects found
+    ev.PlanPosted: (go(ALL, world.plan_posted, to=ALL),),
+    ev.BranchConfirmed: (go(V, world.branch_confirmed, to={V, R}), stay(ALL - {V}, "nothing waits for it")),
+    ev.ReviewPosted: (go(R, world.review_posted, to=R), stay(ALL - {R}, "no longer in review")),
+    ev.BaseChecked: (go(R, world.base_checked, to=R), stay(ALL - {R}, "no longer in review")),
+    ev.PullRequestOpened: (
+        go(R, world.pull_request_opened, to=P),
+        stay(ALL - {R}, "no longer in review"),
+    ),
+    ev.ApprovalVoid: (
+        go(WORKING | {A}, world.approval_void, to=D),
+        stay(ALL - WORKING - {A}, "no approval waits to be used"),
+    ),
+    ev.EffectFailed: (go(BEFORE_PR, world.effect_failed, to=BEFORE_PR), stay(ALL - BEFORE_PR, "nothing depends on it")),
+    # the queue
+    ev.SlotGranted: (go(A, jobs.start_execution, to=X), stay(ALL - {A}, "not in the queue")),
+    ev.QueueWaits: (go(A, jobs.wait_in_queue, to=A), stay(ALL - {A}, "not in the queue")),
+    # what others do on GitHub
+    ev.PlanCommentChanged: (
+        go({D, A}, world.plan_comment_changed, to=D),
+        stay(ALL - {D, A}, "its text was compared when it was used"),
+    ),
+    ev.IssueEdited: (
+        go(BEFORE_PR, world.issue_edited, to=BEFORE_PR),
+        stay(P, "its work is done"),
+        stay(ALL - OPEN, ENDED),
+    ),
+    ev.BranchMoved: (
+        go({R, V}, world.branch_moved, to={R, V, F}),
+        go(P, world.branch_moved, to=P),
+        stay(X, "the runner compares the branch when it pushes"),
+        stay({D, A, F, I}, "the branch is read again before it is used"),
+        stay(ALL - OPEN, ENDED),
+    ),
+    ev.PullRequestMerged: (go({P, N}, world.pull_request_merged, to=M), stay(ALL - {P, N}, "no pull request is open")),
+    ev.PullRequestClosed: (go(P, world.pull_request_closed, to=N), stay(ALL - {P}, "no pull request is open")),
+    ev.PullRequestReopened: (go(N, world.pull_request_reopened, to={P, N}), stay(ALL - {N}, "it was not closed")),
+    ev.HoldPlaced: (
+        go(BEFORE_PR, world.hold, to=BEFORE_PR),
+        stay(P, "its pull request goes on by itself"),
+        stay(ALL - OPEN, ENDED),
+    ),
+    ev.HoldLifted: (go(BEFORE_PR, world.lift, to=BEFORE_PR), stay(ALL - BEFORE_PR, "it is not held")),
+    ev.Gone: (go(OPEN, world.gone, to=C), stay(ALL - OPEN, ENDED)),
+}
+
+
+def _table() -> dict[tuple[State, type], Rule]:
+    table: dict[tuple[State, type], Rule] = {}
+    for event, cells in ROWS.items():
+        for cell in cells:
+            for state in cell.states:
+                if (state, event) in table:
+                    raise ValueError(f"{event.__name__} in {state} is listed twice")
+                table[state, event] = cell.rule
+    missing = [f"{e.__name__} in {s}" for e in EVENTS for s in State if (s, e) not in table]
+    if missing:
+        raise ValueError(f"not in the table: {', '.join(missing)}")
+    return table
+
+
+TABLE = _table()
+"""(state, event) -> rule, complete: building it fails on a pair that is missing or listed twice."""
+
+_STEERING = (ev.Approved, ev.UpdateRequested, ev.RetryRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed)
+_JOB_EVENTS = get_args(ev.JobEvent)
+_QUEUE_EVENTS = (ev.SlotGranted, ev.QueueWaits)
+
+
+def transition(plan: Plan, event: ev.Event) -> Step:
+    """Return what an event does to a plan. The plan comes back with the next version, also where nothing changed."""
+    step = _step(plan, event)
+    return Step(step.plan.model_copy(update={"version": plan.version + 1}), step.effects, step.note)
+
+
+def _step(plan: Plan, event: ev.Event) -> Step:
+    if isinstance(event, _JOB_EVENTS) and (plan.job is None or plan.job.id != event.job):
+        return Step(plan, (), f"late: job {event.job} is not open")
+    if plan.hold is not None and isinstance(event, _QUEUE_EVENTS):
+        return Step(plan, (), f"held: {plan.hold.causes[0]}")
+    if plan.hold is not None and isinstance(event, _STEERING):
+        return answer(plan, event, fx.Topic.PLAN_HELD, "held: nobody steers it now", cause=plan.hold.causes[0])
+    rule = TABLE[plan.state, type(event)]
+    if rule.move is not None:
+        return rule.move(plan, event)
+    if rule.answered and isinstance(event, get_args(ev.HumanEvent)):
+        return answer(plan, event, fx.Topic.NOT_NOW, rule.why, why=rule.why)
+    return Step(plan, (), rule.why)
+
+
+def open_plan(event: ev.PlanRequested, uid: str, try_number: int) -> Step:
+    """Return a new plan for an issue: a draft whose text a runner is asked to write.
+
+    ``uid`` is random lowercase hexadecimal, made by the caller since nothing here is random.
+    """
+    plan = Plan(
+        uid=uid,
+        repo=event.repo,
+        issue_number=event.issue_number,
+        try_number=try_number,
+        policy=event.policy,
+        issue=event.issue,
+        requester=event.by,
+        requested_at=event.at,
+    )
+    plan, effects = start_planning(plan)
+    seen = fx.Acknowledge(key=f"{uid}:acknowledge")
+    step = moved(plan, "a plan was asked for", seen, *effects)
+    return Step(step.plan.model_copy(update={"version": 1}), step.effects, step.note)

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -218,8 +219,18 @@ def tracked(tracking: str) -> list[psutil.Process]:
 
 
 def kill(processes: list[psutil.Process]) -> None:
-    """SIGKILL each, and wait until they are gone."""
+    """SIGKILL each, and wait until they are gone, or zombies that whoever adopted them has yet to reap."""
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
-    psutil.wait_procs(processes, timeout=REAP_SECONDS)
+    end = time.monotonic() + REAP_SECONDS
+    while any(alive(process) for process in processes) and time.monotonic() < end:
+        time.sleep(POLL_SECONDS)
+
+
+def alive(process: psutil.Process) -> bool:
+    """Whether a process can still do anything."""
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False

@@ -1,10 +1,20 @@
-"""Comment text -> commands. (Parser follows.)"""
+"""Comment text -> commands.
+
+A command stands at the start of a line, behind a slash, with at most three spaces before it: ``/approve``, or
+``/twogate approve``. Case does not matter, Unicode look-alikes do not count. Several act in the order in which they
+are written. What is code, quoted or hidden is never a command (:mod:`.prose`).
+"""
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
+from bot.lifecycle import prose
 from bot.lifecycle.states import Frozen
+
+MAX_TEXT = 65_536
+"""Characters that GitHub accepts in a comment; what lies behind them is not looked at."""
 
 
 class Verb(StrEnum):
@@ -21,6 +31,10 @@ class Verb(StrEnum):
     HELP = "help"
 
 
+SPEAKS_ON = frozenset({Verb.REJECT, Verb.UPDATE, Verb.RETRY})
+"""Verbs whose words go on over the following lines, up to the next command."""
+
+
 class Command(Frozen):
     """One command and the words that came with it."""
 
@@ -28,6 +42,34 @@ class Command(Frozen):
     argument: str = ""
 
 
+_COMMAND = re.compile(r" {0,3}/(?P<name>[A-Za-z]+)(?:[ \t]+(?P<rest>.*))?", re.DOTALL)
+_VERBS = {verb.value: verb for verb in Verb}
+_NAME = "twogate"
+
+
 def parse(text: str) -> tuple[Command, ...]:
-    """Return the commands of a comment in order."""
-    raise NotImplementedError
+    """Return the commands of a comment in order.
+
+    ``/twogate`` with a word that is no verb asks for help, with that word as the argument: it is clearly meant for us.
+    """
+    found: list[tuple[Verb, list[str]]] = []
+    for line in prose.lines(text[:MAX_TEXT]):
+        command = _read(line.text) if line.own else None
+        if command is not None:
+            found.append((command[0], [command[1]]))
+        elif found and found[-1][0] in SPEAKS_ON:
+            found[-1][1].append(line.text)
+    return tuple(Command(verb=verb, argument="\n".join(words).strip()) for verb, words in found)
+
+
+def _read(line: str) -> tuple[Verb, str] | None:
+    """Return verb and rest of a line that is a command."""
+    match = _COMMAND.fullmatch(line)
+    if match is None:
+        return None
+    name, rest = match["name"].lower(), (match["rest"] or "").strip(" \t")
+    if name != _NAME:
+        return (_VERBS[name], rest) if name in _VERBS else None
+    word, _, rest = rest.replace("\t", " ").partition(" ")
+    verb = _VERBS.get(word.removeprefix("/").lower())
+    return (verb, rest.strip()) if verb else (Verb.HELP, word)

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 MAX_FILE = 1_000_000
 """Bytes of a file that is looked at; no configuration is longer."""
+PYTEST_FILES = ("pytest.ini", "conftest.py", "tests/conftest.py")
+REQUIREMENTS = ("pyproject.toml", "setup.cfg", "requirements-dev.txt", "requirements-test.txt", "requirements.txt")
+PYTEST_NEEDED = re.compile(r"""^[ \t]*(?:[^#\n]*["'])?pytest(?:[ \t]*[<>=~!;,"'\[]|[ \t]*$)""", re.MULTILINE)
+"""A requirement on pytest itself, in a list of TOML or a line of its own."""
 NO_TEST = "no test specified"
 """What ``npm init`` writes where there are no tests."""
 MAKE_TARGETS = ("test", "check", "lint")
@@ -47,6 +51,7 @@ def detect(read: Read) -> tuple[GateSpec, ...]:
 
 
 Found = tuple[str, str]
+"""Name and command."""
 
 
 def _python(read: Read) -> Iterator[Found]:
@@ -55,11 +60,7 @@ def _python(read: Read) -> Iterator[Found]:
     runner = "uv run " if _text(read, "uv.lock") is not None else ""
     if not runner and _text(read, "poetry.lock") is not None:
         runner = "poetry run "
-    if (
-        "pytest" in tool
-        or setup.has_section("tool:pytest")
-        or _has(read, "pytest.ini", "conftest.py", "tests/conftest.py")
-    ):
+    if "pytest" in tool or setup.has_section("tool:pytest") or _has(read, *PYTEST_FILES) or _needs_pytest(read):
         yield "tests", f"{runner}python -m pytest -q"
     elif _has(read, "tox.ini") or "tox" in tool or _has(read, "tox.toml"):
         yield "tests", f"{runner}python -m tox"
@@ -69,6 +70,10 @@ def _python(read: Read) -> Iterator[Found]:
         yield "lint", f"{runner}python -m flake8"
     if _table(tool, "mypy").keys() & {"files", "packages", "modules"}:
         yield "types", f"{runner}python -m mypy"
+
+
+def _needs_pytest(read: Read) -> bool:
+    return any(PYTEST_NEEDED.search(_text(read, path) or "") for path in REQUIREMENTS)
 
 
 def _node(read: Read) -> Iterator[Found]:

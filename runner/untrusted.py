@@ -1,0 +1,77 @@
+"""Text from outside on its way into a prompt: stripped of what people don't see, and fenced.
+
+The fence bears a marker that is random and of one run, so nobody outside can write it beforehand; lines that look like
+a fence are taken out all the same, since a model reads likeness and not equality.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+VARIATION_SELECTORS = frozenset([*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
+"""Marks that change how a character looks, and can carry any number of hidden bytes."""
+BLANKS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f")
+"""Characters that count as letters or symbols and show nothing."""
+COMMENT = re.compile(r"<!--.*?(?:--!?>|\Z)", re.DOTALL)
+"""HTML comments, in code as well, since where code begins is a matter of the renderer. An open one hides the rest."""
+LINK_COMMENT = re.compile(r"^[ ]{0,3}\[[^\]\n]*\]:[ \t]*(?:#|<>)?[ \t]*(?:[\"'(][^\n]*)?$", re.MULTILINE)
+"""A link definition that leads nowhere, whose title is a comment that Markdown doesn't show."""
+LOOK_ALIKE = re.compile(r"(?:begin|end|start|stop|close)[\W_]{0,12}(?:of[\W_]{0,6})?(?:the[\W_]{0,6})?untrusted")
+"""What a fence says, by whichever signs it is surrounded."""
+ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", re.DOTALL)
+"""Sequences that drive a terminal (ECMA-48): colours, titles, links."""
+
+
+def fence(label: str, text: str, marker: str) -> str:
+    """Return ``text``, cleaned by the caller, between lines that bear ``marker``."""
+    return f"-----BEGIN UNTRUSTED {label} {marker}-----\n{text}\n-----END UNTRUSTED {label} {marker}-----"
+
+
+def clean_markdown(text: str, marker: str) -> str:
+    """Return Markdown of a person as it is seen on the page: without comments and without what is invisible."""
+    seen = visible(text)
+    seen = COMMENT.sub("[comment removed]", seen)
+    seen = LINK_COMMENT.sub("[comment removed]", seen)
+    return _without_fences(seen, marker)
+
+
+def clean_output(text: str, marker: str) -> str:
+    """Return the output of a program without colours and without what is invisible."""
+    return _without_fences(visible(ESCAPES.sub("", text)), marker)
+
+
+def visible(text: str) -> str:
+    r"""Return ``text`` without control, format, private, unassigned and surrogate characters (Unicode category C).
+
+    Line ends become ``\n``; line and paragraph separators of Unicode as well. Bidirectional overrides, zero-width
+    characters and tag characters are of category Cf.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
+    return "".join(c for c in lines if c in "\n\t" or not _is_hidden(c))
+
+
+def _is_hidden(character: str) -> bool:
+    return (
+        unicodedata.category(character).startswith("C") or ord(character) in VARIATION_SELECTORS or character in BLANKS
+    )
+
+
+def _without_fences(text: str, marker: str) -> str:
+    return "\n".join("[line removed]" if _is_look_alike(line, marker) else line for line in text.split("\n"))
+
+
+def _is_look_alike(line: str, marker: str) -> bool:
+    plain = unicodedata.normalize("NFKC", line).casefold()
+    return bool(LOOK_ALIKE.search(plain)) or marker.casefold() in plain
+
+
+def cut(text: str, limit: int, *, end: bool = False) -> str:
+    """Return ``text`` in at most ``limit`` bytes of UTF-8, its start or its end, with a line where it is cut."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= limit:
+        return text
+    note = f"[cut here: {limit} of {len(data)} bytes are shown]"
+    room = max(0, limit - len(note) - 1)
+    part = (data[len(data) - room :] if end else data[:room]).decode("utf-8", "ignore")
+    return f"{note}\n{part}" if end else f"{part}\n{note}"

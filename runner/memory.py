@@ -90,9 +90,9 @@ def _parse(path: str, data: bytes) -> LessonFile | None:
     place = PLACE.fullmatch(path)
     if not place or len(data) > MAX_FILE or place["unit"] not in UNITS:
         return None
-    _, opening, rest = data.decode("utf-8", "replace").replace("\r\n", "\n").partition("---\n")
+    start, opening, rest = data.decode("utf-8", "replace").replace("\r\n", "\n").partition("---\n")
     head, closing, text = rest.partition("\n---\n")
-    if not opening or not closing or not text.strip():
+    if start or not opening or not closing or not text.strip():
         return None
     try:
         known = _Head.model_validate(yaml.safe_load(head))

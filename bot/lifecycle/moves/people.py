@@ -12,6 +12,7 @@ from bot.lifecycle.moves.common import (
     changed,
     conclude_check,
     drop_job,
+    end,
     moved,
     say,
     start_planning,
@@ -72,25 +73,16 @@ def reject(plan: Plan, event: events.Rejected) -> Step:
     """End the plan at whichever gate it stands, and keep the reason for later attempts."""
     closing = conclude_check(plan, "failure", f"Rejected by {event.by.login}.")
     at_gate = Gate.DIFF if plan.state is State.IN_REVIEW else Gate.PLAN
-    plan, stops = drop_job(plan)
     reasons = (Feedback(kind="rejection", author=event.by.login, text=event.reason),) if event.reason else ()
-    plan = changed(
-        plan,
-        state=State.REJECTED,
-        waiting_on=None,
-        rejected_at_gate=at_gate,
-        rejections=(*plan.rejections, *reasons),
-        diff_approval=None,
-        hold=None,
-    )
+    rejections = (*plan.rejections, *reasons)
+    plan, stops = end(plan, State.REJECTED, rejected_at_gate=at_gate, rejections=rejections)
     return moved(plan, f"rejected at the {at_gate} gate", *stops, *closing)
 
 
 def cancel(plan: Plan, event: events.CancelRequested) -> Step:
     """End the plan without a judgement on it."""
     closing = conclude_check(plan, "cancelled", f"Cancelled by {event.by.login}.")
-    plan, stops = drop_job(plan)
-    plan = changed(plan, state=State.CANCELLED, waiting_on=None, diff_approval=None, hold=None)
+    plan, stops = end(plan, State.CANCELLED)
     return moved(plan, "cancelled", *stops, *closing)
 
 

@@ -11,6 +11,7 @@ from bot.lifecycle.moves.common import (
     changed,
     conclude_check,
     drop_job,
+    end,
     fail,
     failed_for_us,
     moved,
@@ -49,7 +50,7 @@ def plan_posted(plan: Plan, event: events.PlanPosted) -> Step:
                 "posted_at": event.posted_at,
             }
         )
-        if r.number == event.revision
+        if r.number == event.revision and r.comment_id is None
         else r
         for r in plan.revisions
     )
@@ -166,14 +167,14 @@ def branch_is_elsewhere(plan: Plan, event: events.Event, head: str | None, by: P
 def pull_request_merged(plan: Plan, _event: events.PullRequestMerged) -> Step:
     """Done."""
     head = plan.branch_head
-    plan = changed(plan, state=State.MERGED, waiting_on=None, hold=None)
+    plan, _ = end(plan, State.MERGED)
     delete = (fx.DeleteBranch(key=f"{plan.uid}:delete:{head}", branch=plan.branch, head=head),) if head else ()
     return moved(plan, "merged", *delete)
 
 
 def pull_request_closed(plan: Plan, _event: events.PullRequestClosed) -> Step:
     """Closed unmerged: denied."""
-    plan = changed(plan, state=State.REJECTED, waiting_on=None, hold=None)
+    plan, _ = end(plan, State.REJECTED)
     return moved(plan, "the pull request was closed unmerged")
 
 
@@ -222,12 +223,11 @@ def lift(plan: Plan, event: events.HoldLifted) -> Step:
 
 def gone(plan: Plan, event: events.Gone) -> Step:
     """What the plan was about does not exist any more; nobody can be told there."""
-    plan, stops = drop_job(plan)
-    plan = changed(plan, state=State.CANCELLED, waiting_on=None, hold=None, diff_approval=None)
+    plan, stops = end(plan, State.CANCELLED)
     return Step(plan, stops, f"{event.what} was deleted")
 
 
 def split(plan: Plan, event: events.SplitDone) -> Step:
     """The children go on in its place, each with an approval of its own."""
-    plan = changed(plan, state=State.SPLIT, waiting_on=None, waits_for=tuple(f"#{n}" for n in event.children))
-    return moved(plan, "split")
+    plan, stops = end(plan, State.SPLIT, waits_for=tuple(f"#{n}" for n in event.children))
+    return moved(plan, "split", *stops)

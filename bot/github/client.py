@@ -1,0 +1,27 @@
+"""The gateway over HTTP: everything the bot asks of one GitHub host, as one App."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.github.clients import App, Clients
+from bot.github.connection import Connection
+from bot.github.ensure import Ensures
+from bot.github.gateway import Gateway
+from bot.github.writes import Writes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class GitHubGateway(Ensures, Writes, Gateway):
+    """The gateway. Safe to share between threads; make it after a fork, since it keeps connections."""
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._connection.clients.close()
+
+
+def connect(app: App, now: Callable[[], float]) -> GitHubGateway:
+    """Return the gateway of an App; ``now`` gives epoch seconds. Nothing is asked yet."""
+    return GitHubGateway(Connection(Clients(app, now), now))

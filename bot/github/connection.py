@@ -1,0 +1,120 @@
+"""Where a repository lies now, and requests about it that survive a rename.
+
+The bot knows repositories by number. Names are looked up by it, kept for minutes, and looked up again when GitHub says
+that the address has moved, so that neither a read nor a write ever lands in a namesake or is quietly turned into
+something else (httpx makes a redirected POST a GET).
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bot.github.faults import Moved
+from bot.github.gateway import AppIdentity
+from bot.github.quote import segment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from bot.github.clients import Clients
+    from bot.github.rest import Rest
+    from bot.lifecycle.plan import Repo
+
+NAMES_SECONDS = 300.0
+"""How long the name of a repository is believed without asking: one more read in five minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A repository's address and what is asked there."""
+
+    repo: Repo
+    connection: Connection
+
+    def call(self, method: str, path: str, *, params: Mapping[str, str | int] | None = None, json: Any = None) -> Any:
+        """Send one request under the repository; where that has moved, once more to where it lies now."""
+        rest = self.connection.rest(self.repo)
+        try:
+            return rest.call(method, self.connection.prefix(self.repo) + path, params=params, json=json)
+        except Moved:
+            return rest.call(method, self.connection.prefix(self.repo, anew=True) + path, params=params, json=json)
+
+    def pages(
+        self, path: str, params: Mapping[str, str | int] | None = None, *, key: str | None = None
+    ) -> Iterator[Any]:
+        """Yield the entries of a list under the repository."""
+        rest = self.connection.rest(self.repo)
+        try:
+            yield from rest.pages(self.connection.prefix(self.repo) + path, params, key=key)
+        except Moved:
+            yield from rest.pages(self.connection.prefix(self.repo, anew=True) + path, params, key=key)
+
+
+class Connection:
+    """One GitHub host as the verbs see it. Safe to share between threads."""
+
+    def __init__(self, clients: Clients, now: Callable[[], float]) -> None:
+        self.clients = clients
+        self.now = now
+        self._lock = threading.Lock()
+        self._identity: AppIdentity | None = None
+        self._prefixes: dict[int, tuple[str, float]] = {}
+
+    def rest(self, repo: Repo) -> Rest:
+        """Return the requests of the repository's installation."""
+        return self.clients.installation(repo.installation_id)
+
+    def at(self, repo: Repo) -> Place:
+        """Return the repository's address, to ask there."""
+        return Place(repo, self)
+
+    def prefix(self, repo: Repo, *, anew: bool = False) -> str:
+        """Return ``/repos/<owner>/<name>`` as of now. Raises ``Missing`` where the repository is gone or hidden."""
+        with self._lock:
+            known, believed_until = self._prefixes.get(repo.id, ("", 0.0))
+        if known and not anew and self.now() < believed_until:
+            return known
+        return self.remember(self.by_number(repo))
+
+    def by_number(self, repo: Repo) -> Any:
+        """Return the repository as GitHub describes it now."""
+        return self.rest(repo).call("GET", f"/repositories/{repo.id}")
+
+    def remember(self, described: Any) -> str:
+        """Keep the names of a description and return the address they make."""
+        prefix = f"/repos/{segment(described['owner']['login'])}/{segment(described['name'])}"
+        with self._lock:
+            self._prefixes[described["id"]] = (prefix, self.now() + NAMES_SECONDS)
+        return prefix
+
+    def identity(self) -> AppIdentity:
+        """Return who the App is; asked once."""
+        if self._identity is None:
+            app = self.clients.app.call("GET", "/app")
+            self._identity = AppIdentity(app_id=app["id"], slug=app["slug"], bot_user_id=self._bot_user(app["slug"]))
+        return self._identity
+
+    def _bot_user(self, slug: str) -> int:
+        """Look up the App's own account: as any installation, since an App's JWT may not, or else as nobody."""
+        path = f"/users/{segment(f'{slug}[bot]')}"
+        for installation in self.clients.app.pages("/app/installations"):
+            if installation.get("suspended_at") is None:
+                return int(self.clients.installation(installation["id"]).call("GET", path)["id"])
+        with self.clients.anonymous() as rest:
+            return int(rest.call("GET", path)["id"])
+
+
+class Verbs:
+    """Base of the gateway's parts: they share one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def identity(self) -> AppIdentity:
+        """Return who the bot is on GitHub."""
+        return self._connection.identity()
+
+    def _at(self, repo: Repo) -> Place:
+        return self._connection.at(repo)

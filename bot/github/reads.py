@@ -1,0 +1,127 @@
+"""The gateway's reading verbs."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import TYPE_CHECKING, Any
+
+from bot.errors import Permanent
+from bot.github import reactions, shapes
+from bot.github.connection import Verbs
+from bot.github.gateway import Missing
+from bot.github.quote import segment, segments
+from bot.lifecycle.policy import Permission
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bot.github.gateway import Comment, Comparison, IssueInfo, Pull, ReactedComment, RepositoryInfo, Run
+    from bot.lifecycle.plan import Person, Repo
+
+FIND_RUN_LIMIT = 300
+"""How many of the newest dispatched runs are searched for a marker: a lost answer is missed within minutes."""
+
+
+class Reads(Verbs):
+    """What the bot asks. See :class:`bot.github.gateway.Gateway` for the failures."""
+
+    def repository(self, repo: Repo) -> RepositoryInfo:
+        """Return the repository by its number, wherever it lies now."""
+        described = self._connection.by_number(repo)
+        self._connection.remember(described)
+        return shapes.repository(described)
+
+    def permission(self, repo: Repo, person: Person) -> Permission:
+        """Return what the person with this number may do; their login is looked up anew where it is another's now."""
+        answer = self._permission_of(repo, person.login)
+        if answer is None or (answer.get("user") or {}).get("id") != person.id:
+            login = self._login(repo, person.id)
+            answer = self._permission_of(repo, login) if login else None
+        if answer is None or (answer.get("user") or {}).get("id") != person.id:
+            return Permission.NONE
+        return shapes.permission(answer)
+
+    def _permission_of(self, repo: Repo, login: str) -> Any:
+        try:
+            return self._at(repo).call("GET", f"/collaborators/{segment(login)}/permission")
+        except Missing:
+            return None
+
+    def _login(self, repo: Repo, user_id: int) -> str | None:
+        try:
+            return str(self._connection.rest(repo).call("GET", f"/user/{user_id}")["login"])
+        except Missing:
+            return None
+
+    def issue(self, repo: Repo, number: int) -> IssueInfo:
+        """Return an issue as it reads now; one that was transferred away is ``Missing``."""
+        return shapes.issue(self._at(repo).call("GET", f"/issues/{number}"))
+
+    def comment(self, repo: Repo, comment_id: int) -> Comment:
+        """Return one comment."""
+        return shapes.comment(self._at(repo).call("GET", f"/issues/comments/{comment_id}"), self.identity())
+
+    def comments(self, repo: Repo, number: int) -> list[Comment]:
+        """Return all comments of an issue, oldest first."""
+        app = self.identity()
+        return [shapes.comment(json, app) for json in self._at(repo).pages(f"/issues/{number}/comments")]
+
+    def reactions(self, repo: Repo, node_ids: Sequence[str]) -> list[ReactedComment | None]:
+        """Return the decision reactions of each comment; None where it is gone. Ids may lie in several repositories."""
+        return reactions.read(self._connection.rest(repo), node_ids)
+
+    def branch_head(self, repo: Repo, branch: str) -> str | None:
+        """Return the commit a branch is at; None where there is none."""
+        try:
+            return str(self._at(repo).call("GET", f"/git/ref/heads/{segments(branch)}")["object"]["sha"])
+        except Missing:
+            return None
+
+    def file(self, repo: Repo, path: str, ref: str) -> str | None:
+        """Return a text file at a commit or branch; None where there is none; ``Permanent`` for all else."""
+        try:
+            answer = self._at(repo).call("GET", f"/contents/{segments(path)}", params={"ref": ref})
+        except Missing:
+            return None
+        if not isinstance(answer, dict) or answer.get("encoding") != "base64":
+            raise Permanent(f"{path} is no file of at most 1 MB: put a small text file there.")
+        try:
+            return base64.b64decode(answer["content"]).decode()
+        except (UnicodeDecodeError, binascii.Error) as error:
+            raise Permanent(f"{path} is not UTF-8 text: save it as UTF-8.") from error
+
+    def compare(self, repo: Repo, base: str, head: str) -> Comparison:
+        """Return how two commits or branches stand to each other."""
+        return shapes.comparison(self._at(repo).call("GET", f"/compare/{segments(base)}...{segments(head)}"))
+
+    def run(self, repo: Repo, run_id: int) -> Run:
+        """Return a workflow run at its latest attempt."""
+        return shapes.run(self._at(repo).call("GET", f"/actions/runs/{run_id}"))
+
+    def find_run(self, repo: Repo, workflow: str, marker: str) -> Run | None:
+        """Return the newest run the App itself dispatched with ``marker`` as a word of its name."""
+        bot = self.identity().bot_user_id
+        for json in self._dispatched(repo, workflow):
+            by_app = (json.get("actor") or {}).get("id") == bot
+            if by_app and marker in (json.get("display_title") or "").split():
+                return shapes.run(json)
+        return None
+
+    def _dispatched(self, repo: Repo, workflow: str) -> Iterator[Any]:
+        path, asked = f"/actions/workflows/{segment(workflow)}/runs", {"event": "workflow_dispatch"}
+        runs = self._at(repo).pages(path, asked, key="workflow_runs")
+        for _, json in zip(range(FIND_RUN_LIMIT), runs, strict=False):
+            yield json
+
+    def pull(self, repo: Repo, number: int) -> Pull:
+        """Return a pull request."""
+        return shapes.pull(self._at(repo).call("GET", f"/pulls/{number}"))
+
+    def find_pull(self, repo: Repo, branch: str) -> Pull | None:
+        """Return the open pull request of a branch of this repository, else its newest closed one, else None."""
+        owner = self.repository(repo).owner
+        asked = {"head": f"{owner}:{branch}", "state": "all", "sort": "created", "direction": "desc"}
+        found = [json for json in self._at(repo).pages("/pulls", asked) if json["head"]["ref"] == branch]
+        pulls = [pull for pull in map(shapes.pull, found) if pull.head_repository_id == repo.id]
+        return next((p for p in pulls if p.state == "open"), pulls[0] if pulls else None)

@@ -1,0 +1,83 @@
+"""Requests as one identity (the App or an installation): the version asked for, JSON, pages, and no redirects.
+
+Answers are read as plain JSON: githubkit's models refuse what GitHub adds over time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import httpx
+from githubkit.exception import GraphQLFailed
+
+from bot.errors import Permanent
+from bot.github.faults import Moved, translated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from githubkit import GitHub
+
+PAGE_SIZE = 100
+"""The most GitHub gives at once."""
+MOST_PAGES = 100
+"""A list of more than 10,000 entries is refused rather than read for minutes."""
+ABSENT_TYPES = frozenset({"NOT_FOUND", "FORBIDDEN"})
+"""GraphQL errors that stand for a node that is gone or hidden; its place in the data is null."""
+
+
+class Rest:
+    """What one identity asks of GitHub. ``gate`` names what a rate limit closes."""
+
+    def __init__(self, github: GitHub[Any], *, gate: str, version: str, now: Callable[[], float]) -> None:
+        self._github = github
+        self._gate = gate
+        self._headers = {"X-GitHub-Api-Version": version}
+        self._now = now
+
+    def send(
+        self, method: str, path: str, *, params: Mapping[str, str | int] | None = None, json: Any = None
+    ) -> httpx.Response:
+        """Send one request, once. Raises the failures of :mod:`.faults`; a redirect is :class:`Moved`."""
+        query = dict(params) if params else None
+        with translated(self._now, self._gate):
+            answer = self._github.request(method, path, params=query, json=json, headers=self._headers)
+        if answer.raw_response.is_redirect:
+            raise Moved(f"{path} lies elsewhere now; {method} was not sent on.")
+        return answer.raw_response
+
+    def call(self, method: str, path: str, *, params: Mapping[str, str | int] | None = None, json: Any = None) -> Any:
+        """Send one request and return its JSON, None where the answer is empty."""
+        response = self.send(method, path, params=params, json=json)
+        with translated(self._now, self._gate):
+            return response.json() if response.content else None
+
+    def pages(
+        self, path: str, params: Mapping[str, str | int] | None = None, *, key: str | None = None
+    ) -> Iterator[Any]:
+        """Yield the entries of a list to its end; ``key`` names the list where the answer is an object.
+
+        Of the link to the next page only the query is used: never its host.
+        """
+        query: dict[str, str | int] = {**(params or {}), "per_page": PAGE_SIZE}
+        for _ in range(MOST_PAGES):
+            response = self.send("GET", path, params=query)
+            with translated(self._now, self._gate):
+                body = response.json()
+            yield from body if key is None else body[key]
+            link = response.links.get("next")
+            if link is None:
+                return
+            query.update(httpx.URL(link["url"]).params)
+        raise Permanent(f"{path} lists more than {PAGE_SIZE * MOST_PAGES} entries: it is not read to its end.")
+
+    def query(self, document: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a GraphQL query's data, in which null stands for what is gone or hidden."""
+        with translated(self._now, self._gate):
+            try:
+                return self._github.graphql.request(document, dict(variables))
+            except GraphQLFailed as partial:
+                data, errors = partial.response.data, partial.response.errors or ()
+                if data is None or any(error.type not in ABSENT_TYPES for error in errors):
+                    raise
+                return data

@@ -1,0 +1,112 @@
+"""GitHub's JSON -> the gateway's values. Reads only the fields named here, so that new ones never matter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.github.gateway import (
+    AppIdentity,
+    Comment,
+    Comparison,
+    IssueInfo,
+    Pull,
+    RepositoryInfo,
+    Run,
+)
+from bot.github.tokens import seconds
+from bot.lifecycle.plan import IssueSnapshot, Person
+from bot.lifecycle.policy import Permission
+
+COMPARED_FILES = 300
+"""The comparison lists no more files than this, and does not say so."""
+
+
+def person(json: Any) -> Person | None:
+    """Return an account; None where it is gone."""
+    return Person(id=json["id"], login=json["login"]) if json else None
+
+
+def comment(json: Any, app: AppIdentity) -> Comment:
+    """Return a comment of an issue or pull request."""
+    author = person(json.get("user"))
+    via = json.get("performed_via_github_app") or {}
+    return Comment(
+        id=json["id"],
+        node_id=json["node_id"],
+        body=json.get("body") or "",
+        author_id=author.id if author else None,
+        created_at=seconds(json["created_at"]),
+        updated_at=seconds(json["updated_at"]),
+        by_app=via.get("id") == app.app_id or (author is not None and author.id == app.bot_user_id),
+    )
+
+
+def issue(json: Any) -> IssueInfo:
+    """Return an issue."""
+    return IssueInfo(
+        snapshot=IssueSnapshot(title=json["title"] or "", body=json.get("body") or "", author=person(json.get("user"))),
+        state=json["state"],
+        locked=bool(json.get("locked")),
+        labels=tuple(label["name"] for label in json.get("labels") or ()),
+        is_pull_request="pull_request" in json,
+    )
+
+
+def repository(json: Any) -> RepositoryInfo:
+    """Return a repository."""
+    return RepositoryInfo(
+        owner=json["owner"]["login"],
+        name=json["name"],
+        default_branch=json["default_branch"],
+        archived=bool(json.get("archived")),
+        private=bool(json.get("private")),
+        clone_url=json["clone_url"],
+    )
+
+
+def run(json: Any) -> Run:
+    """Return a workflow run."""
+    actor = json.get("actor") or {}
+    return Run(
+        id=json["id"],
+        attempt=json.get("run_attempt") or 1,
+        status=json.get("status") or "unknown",
+        conclusion=json.get("conclusion"),
+        actor_id=actor.get("id"),
+    )
+
+
+def pull(json: Any) -> Pull:
+    """Return a pull request; lists have ``merged_at`` where the single answer also has ``merged``."""
+    head = json["head"]
+    return Pull(
+        number=json["number"],
+        url=json["html_url"],
+        state=json["state"],
+        merged=json.get("merged_at") is not None,
+        head_sha=head["sha"],
+        head_repository_id=(head.get("repo") or {}).get("id"),
+    )
+
+
+def comparison(json: Any) -> Comparison:
+    """Return how two commits stand to each other; a renamed file counts under both names."""
+    files = json.get("files") or []
+    names = [name for file in files for name in (file.get("previous_filename"), file["filename"]) if name]
+    return Comparison(
+        ahead_by=json["ahead_by"],
+        behind_by=json["behind_by"],
+        merge_base=json["merge_base_commit"]["sha"],
+        paths=tuple(dict.fromkeys(names)),
+        complete=len(files) < COMPARED_FILES,
+    )
+
+
+def permission(json: Any) -> Permission:
+    """Return a role; a custom one counts as the built-in one that GitHub derives it from. Bots have none."""
+    if (json.get("user") or {}).get("type") == "Bot":
+        return Permission.NONE
+    for name in (json.get("role_name"), json.get("permission")):
+        if name and name.upper() in Permission.__members__:
+            return Permission[name.upper()]
+    return Permission.NONE

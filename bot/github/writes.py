@@ -1,0 +1,111 @@
+"""The gateway's other writing verbs: each is harmless when repeated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx
+
+from bot.errors import Permanent
+from bot.github import shapes
+from bot.github.connection import Verbs
+from bot.github.ensure import check_body
+from bot.github.faults import Refused, Unaccepted
+from bot.github.gateway import Missing
+from bot.github.quote import segments
+from bot.github.tokens import seconds
+
+if TYPE_CHECKING:
+    from bot.github.gateway import CheckRun, Comment
+    from bot.lifecycle.plan import Repo
+
+OWN_BRANCHES = "plan/"
+"""The bot removes no other branch, whatever it is told."""
+
+
+class Writes(Verbs):
+    """What the bot changes, takes back, or asks to be done again."""
+
+    def edit_comment(self, repo: Repo, comment_id: int, body: str) -> Comment:
+        """Replace a comment's text; a mark has to be part of it (:func:`bot.github.ensure.marked`)."""
+        answer = self._at(repo).call("PATCH", f"/issues/comments/{comment_id}", json={"body": body})
+        return shapes.comment(answer, self.identity())
+
+    def cancel_run(self, repo: Repo, run_id: int) -> None:
+        """Stop a workflow run; one that has ended or is gone is as wanted."""
+        try:
+            self._at(repo).call("POST", f"/actions/runs/{run_id}/cancel")
+        except Missing:
+            return
+        except Refused as refusal:
+            if refusal.status != httpx.codes.CONFLICT:
+                raise
+
+    def update_check_run(self, repo: Repo, check_run_id: int, check: CheckRun) -> None:
+        """Bring a check run to what it should show."""
+        self._at(repo).call("PATCH", f"/check-runs/{check_run_id}", json=check_body(check))
+
+    def edit_pull(self, repo: Repo, number: int, *, body: str) -> None:
+        """Replace a pull request's text."""
+        self._at(repo).call("PATCH", f"/pulls/{number}", json={"body": body})
+
+    def delete_branch(self, repo: Repo, branch: str, head: str) -> None:
+        """Remove a plan's branch where it is at ``head``; one that is gone is as wanted.
+
+        Raises ``Permanent`` where it is at another commit: somebody's work would be lost.
+        """
+        if not branch.startswith(OWN_BRANCHES):
+            raise Permanent(f"{branch} is no branch of a plan: the bot does not remove it.")
+        try:
+            at = self._at(repo).call("GET", f"/git/ref/heads/{segments(branch)}")["object"]["sha"]
+            if at != head:
+                raise Permanent(f"{branch} is at {at[:10]} rather than {head[:10]}: remove it by hand if it may go.")
+            self._at(repo).call("DELETE", f"/git/refs/heads/{segments(branch)}")
+        except Missing:
+            return
+        except Refused as refusal:
+            if "does not exist" not in refusal.said:
+                raise
+
+    def mint_push_token(self, repo: Repo) -> tuple[str, float]:
+        """Return a token that may write the contents of this repository alone, and when it ends (epoch seconds)."""
+        narrowed = {"repository_ids": [repo.id], "permissions": {"contents": "write"}}
+        return self._connection.clients.mint(repo.installation_id, narrowed)
+
+    def revoke_token(self, token: str) -> None:
+        """End a token; one that GitHub does not know any more is as wanted."""
+        with self._connection.clients.bearing(token) as rest:
+            try:
+                rest.call("DELETE", "/installation/token")
+            except (Missing, Unaccepted):
+                return
+
+    def redeliver_failed(self, since: float) -> int:
+        """Ask again for the deliveries since then of which no try was answered well; return how many.
+
+        GitHub keeps deliveries for three days and does not send them again by itself.
+        """
+        good: set[str] = set()
+        failed: dict[str, int] = {}
+        for json in self._connection.clients.app.pages("/app/hook/deliveries"):
+            if seconds(json["delivered_at"]) < since:
+                break
+            if json["status"] == "OK":
+                good.add(json["guid"])
+            else:
+                failed.setdefault(json["guid"], json["id"])
+        wanted = [number for guid, number in failed.items() if guid not in good]
+        return sum(self._redelivered(number) for number in wanted)
+
+    def _redelivered(self, number: int) -> bool:
+        """Ask for one delivery again; False where GitHub has let go of it meanwhile."""
+        try:
+            self._connection.clients.app.call("POST", f"/app/hook/deliveries/{number}/attempts")
+        except (Missing, Refused):
+            return False
+        return True
+
+    def installations(self) -> list[int]:
+        """Return the App's installations that are not suspended."""
+        listed = self._connection.clients.app.pages("/app/installations")
+        return [json["id"] for json in listed if json.get("suspended_at") is None]

@@ -14,8 +14,6 @@ from runner.contract import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-EXTRA = dict[str, object]
-
 
 class Ending(Exception):  # noqa: N818 - not an error of the program: the way a job ends
     """The job ends here. ``fields`` are further fields of the report."""
@@ -37,6 +35,8 @@ class Watch:
         self._lock = threading.Lock()
         self._ending: Ending | None = None
         self._polled = False
+        self.interrupted = False
+        """Whether a signal asked for the end: little time is left."""
 
     def end(self, ending: Ending) -> None:
         """Ask the job to end; later reasons are ignored."""
@@ -49,8 +49,13 @@ class Watch:
         No lock is taken: the thread that a handler interrupts may hold it.
         """
         first, self._ending = self._ending is None, self._ending or ending
+        self.interrupted = True
         if first and not self._polled:
             raise ending
+
+    def finish(self) -> None:
+        """Let no signal interrupt any more: the job has ended and reports."""
+        self._polled = True
 
     @contextmanager
     def polled(self) -> Iterator[None]:

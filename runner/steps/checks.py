@@ -1,0 +1,144 @@
+"""Run the gates over a commit, always in a fresh checkout of it, and tell what was broken before from what broke now.
+
+Each attempt is judged on a checkout of its commit, never in the agent's work tree: what a check sees is what a person
+would get, what a check leaves behind can't slip into the next commit, and the last verdict needs no second run.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path  # noqa: TC003 - part of the public fields
+from typing import TYPE_CHECKING
+
+from runner import process
+from runner.contract import GateResult  # noqa: TC001 - part of the public fields
+from runner.gates import registry
+from runner.gates.change import Change, Changed
+from runner.gates.command import GateRun, against_base, run_gate
+from runner.promptware import FailedGate
+from runner.sandbox import Confinement, agent_environment
+from runner.steps.agent import GRACE
+from runner.steps.before import BaseCache
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from runner.contract import GateSpec
+    from runner.steps.context import Job
+    from runner.store import Checkout
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the gates said of one commit."""
+
+    results: tuple[GateResult, ...]
+    outputs: tuple[Path, ...]
+    """The whole output of each, where the agent can read it."""
+
+    @property
+    def failing(self) -> tuple[FailedGate, ...]:
+        """What keeps the work from a reviewer, as the agent is told of it."""
+        return tuple(
+            FailedGate(result.name, result.summary, output, result.tail)
+            for result, output in zip(self.results, self.outputs, strict=True)
+            if result.holds_back
+        )
+
+
+class Checks:
+    """The gates of one job."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._cache = BaseCache(job.settings.home / "cache" / "gates")
+        self._before: dict[str, GateRun] = {}
+        self._runs = 0
+
+    def run_before(self, base: str) -> None:
+        """Run the blocking commands on the base; what fails there is not the change's fault."""
+        tree = self._job.store.tree(base)
+        gates = [gate for gate in self._job.spec.gates if gate.blocking]
+        known = {gate.name: run for gate in gates if (run := self._cache.recall(tree, gate))}
+        missing = [gate for gate in gates if gate.name not in known]
+        for gate, run in zip(missing, self._commands(base, missing), strict=True):
+            known[gate.name] = run
+            self._cache.keep(tree, gate, run)
+        self._before = known
+
+    def judge(self, base: str, head: str, own: frozenset[bytes]) -> Judged:
+        """Run every gate over ``head``, also after one failed: the agent is told all at once."""
+        built_in = registry.check(self._change(base, head, own), self._job.now)
+        runs = self._commands(head, self._job.spec.gates)
+        outputs = [self._written(result, number) for number, result in enumerate(built_in)]
+        results = (*built_in, *(self._compare(run) for run in runs))
+        return Judged(results, (*outputs, *(run.output for run in runs)))
+
+    def _compare(self, run: GateRun) -> GateResult:
+        before = self._before.get(run.result.name)
+        return against_base(run, before) if before else run.result
+
+    def _written(self, result: GateResult, number: int) -> Path:
+        """Write what a built-in gate has to say where the agent can read it."""
+        output = self._job.exchange / "in" / f"gate-{self._runs}-built-in-{number}.txt"
+        output.write_text(f"{result.summary}\n{result.tail}\n")
+        return output
+
+    def _change(self, base: str, head: str, own: frozenset[bytes]) -> Change:
+        store, spec = self._job.store, self._job.spec
+        return Change(
+            files=tuple(Changed(c.path, int(c.old_mode, 8), int(c.new_mode, 8)) for c in store.changes(base, head)),
+            plan_files=spec.plan.files if spec.plan else (),
+            read=lambda path: store.read(head, path) or b"",
+            read_base=lambda path: store.read(base, path),
+            tree=store.files(head),
+            protected=spec.protected,
+            own=own,
+        )
+
+    def _commands(self, sha: str, gates: Sequence[GateSpec]) -> list[GateRun]:
+        if not gates:
+            return []
+        job, self._runs = self._job, self._runs + 1
+        folder = job.settings.home / "checkouts" / job.spec.job
+        checkout = job.store.fresh_checkout(sha, folder, job.sandbox.owner)
+        try:
+            return [self._command(checkout, gate, number) for number, gate in enumerate(gates)]
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _command(self, checkout: Checkout, gate: GateSpec, number: int) -> GateRun:
+        job = self._job
+        job.heartbeat.line(f"running {gate.name}")
+        extra = {process.MARKER: job.spec.job, "CI": "true"}
+        env = agent_environment(job.settings.environment, home=checkout.home, tmp=checkout.tmp, extra=extra)
+        output = job.exchange / "in" / f"gate-{self._runs}-{number}.txt"
+        return run_gate(gate, checkout.tree, output, env, _Confined(job, checkout))
+
+
+@dataclass(frozen=True)
+class _Confined:
+    """Runs a gate's command in the sandbox; ends the job where it must end."""
+
+    job: Job
+    checkout: Checkout
+
+    def __call__(
+        self, command: list[str], *, cwd: Path, env: Mapping[str, str], seconds: float, output: Path
+    ) -> process.Ended:
+        """Run ``command`` in ``cwd`` for at most ``seconds``."""
+        watch, place = self.job.watch, self.checkout
+        confinement = Confinement(cwd=cwd, writable=(place.tree, place.home, place.tmp))
+        with watch.polled():
+            ended = process.run(
+                self.job.sandbox.wrap(command, confinement),
+                cwd=cwd,
+                env=env,
+                stdout_path=output,
+                deadline_seconds=min(seconds, watch.remaining()),
+                stop=lambda: ending.sentence if (ending := watch.ending()) else None,
+                grace_seconds=GRACE,
+            )
+        watch.check()
+        return ended

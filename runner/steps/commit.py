@@ -1,0 +1,97 @@
+"""After the agent: judge what it left of the repository, and commit. The runner commits, never the agent's word."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner import memory
+from runner.contract import Outcome
+from runner.steps.agent import give_to
+from runner.steps.plan import lesson_sources
+from runner.steps.prepare import TRAILER
+from runner.watch import Ending
+from runner.worktree import Author, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runner.results import Lesson
+    from runner.steps.context import Job
+    from runner.worktree import Workspace
+
+AUTHOR = Author("Twogate", "twogate[bot]@users.noreply.github.com")
+"""Who the runner's commits are by; the App's own user merges nothing and approves nothing."""
+MAX_SUBJECT = 100
+"""Characters of the plan's title in a commit's first line."""
+OUTCOMES = {
+    Finding.DAMAGED: Outcome.WORKSPACE_DAMAGED,
+    Finding.REFUSED_FILES: Outcome.WORKSPACE_DAMAGED,
+    Finding.WRONG_BRANCH: Outcome.WRONG_BRANCH,
+    Finding.FOREIGN_REFS: Outcome.WRONG_BRANCH,
+}
+SENTENCES = {
+    Outcome.WORKSPACE_DAMAGED: "The agent damaged its work tree's repository, so nothing of this run is trusted.",
+    Outcome.WRONG_BRANCH: "The agent left its branch or moved others, so nothing of this run is trusted.",
+}
+
+
+def inspect(job: Job, workspace: Workspace) -> None:
+    """End the job where the agent left its branch, moved others' refs, or broke the repository."""
+    inspection = workspace.inspect()
+    if inspection.finding is None:
+        job.ledger.note(*inspection.sentences)
+        return
+    outcome = OUTCOMES[inspection.finding]
+    raise Ending(outcome, " ".join((SENTENCES[outcome], *inspection.sentences, "Say /retry to start anew.")))
+
+
+def commit_work(job: Job, workspace: Workspace) -> None:
+    """Commit the tree as the agent left it."""
+    plan, number = job.spec.plan, job.spec.issue.number
+    title = plan.title if plan else "Work on the issue"
+    workspace.commit(_message(job, f"{one_line(title, MAX_SUBJECT)} (#{number})"), AUTHOR, when=job.now())
+
+
+def commit_lessons(job: Job, workspace: Workspace, lessons: Sequence[Lesson]) -> set[bytes]:
+    """Write validated lessons and commit them by themselves; return their paths."""
+    if not lessons:
+        return set()
+    today = datetime.fromtimestamp(job.now(), UTC).date()
+    known = memory.parse(lesson_sources(job))
+    written = memory.write(lessons, known, f"#{job.spec.issue.number}", today)
+    job.ledger.note(*written.refused)
+    for path, content in written.files:
+        _write_inside(workspace.tree, path, content, job.sandbox.owner)
+    if written.files:
+        workspace.commit(_message(job, f"Note what was learned (#{job.spec.issue.number})"), AUTHOR, when=job.now())
+    return {path.encode() for path, _ in written.files}
+
+
+def one_line(text: str, length: int) -> str:
+    """Return untrusted ``text`` as one line of printable characters."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:length]
+
+
+def _message(job: Job, subject: str) -> str:
+    return f"{subject}\n\n{TRAILER}: {job.spec.plan_uid}\n"
+
+
+def _write_inside(tree: Path, path: str, content: bytes, owner: tuple[int, int] | None) -> None:
+    """Write a new file below ``tree``, in which an agent may have planted links."""
+    folder = tree
+    for part in Path(path).parent.parts:
+        folder /= part
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            raise Ending(Outcome.WORKSPACE_DAMAGED, f"{path} can't be written: {part} is no folder. Say /retry.")
+        if not folder.exists():
+            folder.mkdir()
+            give_to(folder, owner)
+    target = folder / Path(path).name
+    target.unlink(missing_ok=True)
+    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    give_to(target, owner)

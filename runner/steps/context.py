@@ -1,0 +1,89 @@
+"""What the steps of one job share: its specification, its tools, and the ledger that becomes the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path  # noqa: TC003 - part of the public fields
+from typing import TYPE_CHECKING, Any
+
+from runner.contract import MAX_TAIL, Phase, Report, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.client import Client
+    from runner.contract import JobSpec
+    from runner.git import Auth
+    from runner.heartbeat import Heartbeat
+    from runner.sandbox import Sandbox
+    from runner.settings import Settings
+    from runner.store import ObjectStore
+    from runner.watch import Ending, Watch
+
+MAX_NOTES = 50
+"""Notes a report carries; a job that has more to say repeats itself."""
+
+
+@dataclass
+class Ledger:
+    """What has been done and spent so far; whatever ends the job, this is reported."""
+
+    started_at: float
+    attempts: int = 0
+    usage: list[Usage] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    fields: dict[str, Any] = field(default_factory=dict)
+    """Further fields of the report, by their names; the latest counts."""
+
+    def note(self, *sentences: str) -> None:
+        """Add what a reviewer should know, each sentence once."""
+        self.notes += [sentence for sentence in dict.fromkeys(sentences) if sentence not in self.notes]
+
+    def report(self, job: str, runner: str, ending: Ending, ended_at: float) -> Report:
+        """Return the report of a job that ended as ``ending`` says."""
+        return Report(
+            job=job,
+            outcome=ending.outcome,
+            sentence=ending.sentence,
+            attempts=self.attempts,
+            usage=tuple(self.usage),
+            notes=tuple(self.notes[:MAX_NOTES]),
+            runner=runner,
+            started_at=self.started_at,
+            ended_at=ended_at,
+            **{**self.fields, **ending.fields},
+        )
+
+
+@dataclass(frozen=True)
+class Job:
+    """One claimed job on its way."""
+
+    spec: JobSpec
+    settings: Settings
+    client: Client
+    watch: Watch
+    heartbeat: Heartbeat
+    store: ObjectStore
+    read_auth: Auth | None
+    sandbox: Sandbox
+    folder: Path
+    """``jobs/<id>/``: prompts, streams, report; hidden from agents."""
+    exchange: Path
+    """``exchange/<id>/``: what agents may read of the runner's, and where they write their results."""
+    ledger: Ledger
+    now: Callable[[], float]
+    say: Callable[[str], None]
+    """Prints one line for the Actions log."""
+
+    def enter(self, phase: Phase, what: str) -> None:
+        """Begin a phase: say so here and to the bot, and end the job where it must end."""
+        self.say(f"{phase}: {what}")
+        self.heartbeat.line(what)
+        self.heartbeat.enter(phase, self.ledger.attempts, tuple(self.ledger.usage))
+        self.watch.check()
+
+
+def tail(text: str) -> str:
+    """Return the end of ``text`` that travels in a report."""
+    return text[-MAX_TAIL:]

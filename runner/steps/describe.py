@@ -1,0 +1,120 @@
+"""What was pushed, for the reviewer: files, patch, and the text of a pull request written by unit CreatePr.
+
+The push has happened: nothing that fails here may fail the work.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner import memory
+from runner.contract import MAX_PATCH, MAX_PATHS, FileChange, Outcome, Work
+from runner.git import display
+from runner.globs import any_match
+from runner.promptware import PromptInput
+from runner.results import PullRequestText, Unit
+from runner.steps.agent import Conversation
+from runner.steps.commit import one_line
+from runner.steps.plan import lessons_of, require_unchanged
+from runner.watch import Ending
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from runner.git import Change
+    from runner.steps.context import Job
+    from runner.steps.execute import Execution
+    from runner.store import DiffStat
+
+    Status = Literal["added", "modified", "deleted", "renamed", "mode"]
+
+LETTERS: dict[str, Status] = {"A": "added", "D": "deleted", "R": "renamed"}
+MAX_TITLE = 256
+MAX_STAT_LINES = 200
+"""Files of the diffstat that unit CreatePr is told."""
+
+
+def describe(job: Job, execution: Execution) -> Work:
+    """Return the work as it was pushed."""
+    store, base, head = job.store, execution.base, execution.workspace.head
+    changes = store.changes(base, head)
+    stats = {stat.path: stat for stat in store.diff_stat(base, head)}
+    files = tuple(_file(change, stats.get(change.path)) for change in changes[:MAX_PATHS])
+    patch, cut = store.patch(base, head, MAX_PATCH)
+    text = patch.decode("utf-8", "backslashreplace")
+    return Work(
+        base=base,
+        head=head,
+        tree=store.tree(head),
+        commits=store.count_commits(base, head),
+        files=files,
+        files_total=len(changes),
+        patch=text[:MAX_PATCH],
+        patch_cut=cut or len(text) > MAX_PATCH,
+        summary=execution.summary,
+        pull_request=_pull_request(job, execution, files),
+        moved_base_paths=_moved(job, execution),
+    )
+
+
+def _file(change: Change, stat: DiffStat | None) -> FileChange:
+    same = change.old_blob == change.new_blob and change.status == "M"
+    return FileChange(
+        path=display(change.path),
+        status="mode" if same else LETTERS.get(change.status, "modified"),
+        added=stat.added if stat else None,
+        removed=stat.removed if stat else None,
+    )
+
+
+def _moved(job: Job, execution: Execution) -> tuple[str, ...]:
+    """Return the plan's files that changed on the default branch since the work's base."""
+    tip, plan = execution.tip, job.spec.plan
+    if plan is None or job.store.is_ancestor(tip, execution.workspace.head):
+        return ()
+    moved = job.store.changes(execution.base, tip)
+    return tuple(display(change.path) for change in moved if any_match(plan.files, change.path))[:MAX_PATHS]
+
+
+def _pull_request(job: Job, execution: Execution, files: tuple[FileChange, ...]) -> PullRequestText | None:
+    try:
+        return _asked(job, execution, files)
+    except Ending as ending:
+        job.ledger.note(f"The text of the pull request was made from the plan. {ending.sentence}")
+        return _from_plan(job, execution)
+
+
+def _asked(job: Job, execution: Execution, files: tuple[FileChange, ...]) -> PullRequestText:
+    spec, workspace = job.spec, execution.workspace
+    if Unit.CREATE_PR not in spec.agents:
+        raise Ending(Outcome.RUNNER_FAILED, "No agent is set for unit CreatePr.")
+    talk = Conversation(job, Unit.CREATE_PR, workspace.mounts(read_only=True))
+    job.say(f"agent: {talk.name}")
+    parts = PromptInput(
+        program=talk.program,
+        result_file=talk.result_file,
+        issue=spec.issue,
+        lessons=memory.choose(lessons_of(job), Unit.CREATE_PR, spec.plan.files if spec.plan else ()),
+        plan=spec.plan,
+        facts=_facts(execution, files),
+    )
+    workspace.freeze()
+    reply = talk.ask(parts, 1)
+    require_unchanged(workspace, workspace.head)
+    if not isinstance(reply.result, PullRequestText):
+        raise Ending(Outcome.INVALID_RESULT, reply.fault)
+    return reply.result
+
+
+def _facts(execution: Execution, files: tuple[FileChange, ...]) -> tuple[str, ...]:
+    stat = [f"{file.path}: {file.status}, +{file.added or 0} -{file.removed or 0}" for file in files]
+    told = (f"The change is base {execution.base}, head {execution.workspace.head}.", *stat[:MAX_STAT_LINES])
+    return (*told, f"What the agent said it did: {execution.summary.summary}") if execution.summary else told
+
+
+def _from_plan(job: Job, execution: Execution) -> PullRequestText | None:
+    plan = job.spec.plan
+    if plan is None:
+        return None
+    said = execution.summary.summary if execution.summary else ""
+    return PullRequestText(title=one_line(plan.title, MAX_TITLE) or "Change", body=f"{plan.summary}\n\n{said}".strip())

@@ -1,0 +1,176 @@
+"""An execution job: the agent works, the runner commits and judges, until every blocking gate passes on one commit.
+
+What goes back to the agent, each time an attempt: an invalid result, failing gates, a conflict with a default branch
+that moved meanwhile. From the commit that passed on, only its SHA counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from runner import memory
+from runner.contract import MAX_PATHS, GateResult, Outcome, Phase
+from runner.git import display
+from runner.promptware import PromptInput
+from runner.publish import publish
+from runner.results import ExecutionSummary, Unit
+from runner.steps.agent import Conversation, Reply
+from runner.steps.checks import Checks
+from runner.steps.commit import commit_lessons, commit_work, inspect
+from runner.steps.describe import describe
+from runner.steps.plan import lessons_of
+from runner.steps.prepare import fetch
+from runner.watch import Ending
+from runner.worktree import Workspace
+
+if TYPE_CHECKING:
+    from runner.promptware import FailedGate
+    from runner.steps.context import Job
+
+
+@dataclass(frozen=True)
+class News:
+    """What the agent has to answer in its next attempt."""
+
+    facts: tuple[str, ...] = ()
+    failed_gates: tuple[FailedGate, ...] = ()
+    conflicts: tuple[str, ...] = ()
+
+
+@dataclass
+class Execution:
+    """One run of the plan: its work tree, and where it stands."""
+
+    job: Job
+    workspace: Workspace
+    base: str
+    """The commit of the default branch that the work is compared with; moves when a newer one is merged in."""
+    tip: str
+    """Where the default branch was seen last."""
+    summary: ExecutionSummary | None = None
+    gates: tuple[GateResult, ...] = ()
+    own: set[bytes] = field(default_factory=set)
+    """Paths of lessons that the runner wrote."""
+
+
+def run(job: Job, expected: str | None) -> Ending:
+    """Carry out a job of kind ``execute``; ``expected`` is where the remote branch must stand at the push."""
+    spec = job.spec
+    workspace = Workspace.open(
+        job.store,
+        plan_uid=spec.plan_uid,
+        branch=spec.branch,
+        base=spec.base,
+        head=spec.head,
+        owner=job.sandbox.owner,
+    )
+    execution = Execution(job, workspace, spec.base, spec.base)
+    try:
+        _work(execution)
+        publish(job, workspace.head, execution.gates, expected)
+        work = describe(job, execution)
+    except BaseException:
+        workspace.salvage()
+        raise
+    finally:
+        workspace.remove()
+    return Ending(Outcome.VERIFIED, f"Every blocking check passed; {spec.branch} is at {work.head[:10]}.", work=work)
+
+
+def _work(execution: Execution) -> None:
+    """Let the agent work until a commit passes; raises :class:`~runner.watch.Ending` otherwise."""
+    job, spec = execution.job, execution.job.spec
+    conflicts = _merge(execution, spec.base) if spec.merge_base_in else ()
+    checks = Checks(job)
+    job.enter(Phase.GATES, f"running the checks on the base {execution.base[:10]}")
+    checks.run_before(execution.base)
+    talk = Conversation(job, Unit.EXECUTE_PLAN, execution.workspace.mounts())
+    news: News | None = News(conflicts=conflicts)
+    ending: Ending | None = None
+    while news is not None:
+        if job.ledger.attempts == spec.budget.attempts:
+            raise ending or Ending(Outcome.GATES_FAILED, "All attempts are spent.")
+        job.ledger.attempts += 1
+        news, ending = _attempt(execution, talk, checks, news)
+
+
+def _attempt(execution: Execution, talk: Conversation, checks: Checks, news: News) -> tuple[News | None, Ending | None]:
+    """Make one attempt; return what goes back to the agent, and how the job ends if it can't go back any more."""
+    job, attempt = execution.job, execution.job.ledger.attempts
+    job.enter(Phase.AGENT, f"{talk.name}, attempt {attempt}")
+    execution.workspace.freeze()
+    reply = talk.ask(_prompt(job, talk, news), attempt)
+    inspect(job, execution.workspace)
+    _take(execution, reply)
+    if not isinstance(reply.result, ExecutionSummary):
+        sentence = f"The agent's result can't be used. {reply.fault} Say /retry to try again."
+        return News(facts=(reply.fault,)), Ending(Outcome.INVALID_RESULT, sentence)
+    return _judge(execution, checks)
+
+
+def _prompt(job: Job, talk: Conversation, news: News) -> PromptInput:
+    spec = job.spec
+    parts = PromptInput(
+        program=talk.program,
+        result_file=talk.result_file,
+        issue=spec.issue,
+        lessons=memory.choose(lessons_of(job), Unit.EXECUTE_PLAN, spec.plan.files if spec.plan else ()),
+        plan=spec.plan,
+        feedback=spec.feedback,
+        resumed=talk.resumed,
+    )
+    return replace(parts, facts=news.facts, failed_gates=news.failed_gates, conflicts=news.conflicts)
+
+
+def _take(execution: Execution, reply: Reply) -> None:
+    """Commit what the agent did, and end the job where it says it is blocked or did nothing."""
+    job, workspace = execution.job, execution.workspace
+    summary = reply.result if isinstance(reply.result, ExecutionSummary) else None
+    if summary is not None and summary.status == "blocked":
+        raise Ending(Outcome.BLOCKED, f"The agent can't go on: {summary.blocked_by}")
+    commit_work(job, workspace)
+    if job.store.tree(workspace.head) == job.store.tree(execution.base):
+        raise Ending(
+            Outcome.NOTHING_CHANGED,
+            "The agent ended without changing anything. Say /update with what is missing, or /retry.",
+        )
+    if summary is not None:
+        execution.summary = summary
+        execution.own |= commit_lessons(job, workspace, summary.lessons)
+
+
+def _judge(execution: Execution, checks: Checks) -> tuple[News | None, Ending | None]:
+    job, head = execution.job, execution.workspace.head
+    job.enter(Phase.GATES, f"checking {head[:10]}")
+    judged = checks.judge(execution.base, head, frozenset(execution.own))
+    execution.gates = job.ledger.fields["gates"] = judged.results
+    for result in judged.results:
+        job.say(f"gates: {result.name}: {result.status}. {result.summary}")
+    if failing := judged.failing:
+        names = ", ".join(gate.name for gate in failing)
+        attempts = job.ledger.attempts
+        sentence = f"Blocking checks still fail after {attempts} attempts: {names}. Say /retry, /update or /reject."
+        return News(failed_gates=failing), Ending(Outcome.GATES_FAILED, sentence)
+    return _follow_base(execution)
+
+
+def _follow_base(execution: Execution) -> tuple[News | None, Ending | None]:
+    """Look at the default branch again; what it has gained meanwhile must merge with the work."""
+    job, store = execution.job, execution.job.store
+    branch = job.spec.repository.default_branch
+    tip = execution.tip = fetch(store, job.spec, job.read_auth).get(branch, execution.base)
+    if store.is_ancestor(tip, execution.workspace.head) or not store.merge_conflicts(tip, execution.workspace.head):
+        return None, None
+    paths = _merge(execution, tip)
+    job.say(f"gates: {branch} moved to {tip[:10]} and conflicts in {len(paths)} files: back to the agent")
+    sentence = f"All checks passed, but {branch} moved to {tip[:10]} and conflicts with the work. Say /retry."
+    facts = (f"The branch {branch} moved while you worked; it was merged into your work tree.",)
+    return News(facts=facts, conflicts=paths), Ending(Outcome.GATES_FAILED, sentence, conflicts=paths)
+
+
+def _merge(execution: Execution, base: str) -> tuple[str, ...]:
+    """Merge ``base`` into the work tree; return the conflicting paths, which hold markers now."""
+    paths = execution.workspace.merge_base_in(base)
+    execution.base = base
+    return tuple(display(path) for path in paths[:MAX_PATHS])

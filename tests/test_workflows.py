@@ -96,3 +96,53 @@ def test_the_action_hands_its_inputs_over_by_environment_alone() -> None:
     }
     assert clean["if"].startswith("always()")
     assert clean["env"] == {"JOB": "${{ inputs.job }}", "PROGRAM": "${{ steps.find.outputs.program }}"}
+
+
+def find_runner(tmp_path: Path, **machine: str) -> tuple[int, str, str]:
+    """Run the action's first script on a made-up machine: exit status, what it printed, its output file."""
+    output = tmp_path / "output"
+    output.touch()
+    env = {"PATH": "/usr/bin:/bin", "GITHUB_OUTPUT": str(output), **machine}
+    script = load(ACTION)["runs"]["steps"][0]["run"]
+    shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
+    done = subprocess.run(shell, env=env, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, output.read_text()
+
+
+def program(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_action_prefers_the_runner_that_the_machine_names(tmp_path: Path) -> None:
+    named, found = program(tmp_path / "own" / "runner"), program(tmp_path / "bin" / "twogate-runner")
+    path = f"{found.parent}:/usr/bin:/bin"
+    assert find_runner(tmp_path, PATH=path, TWOGATE_RUNNER=str(named)) == (0, "", f"program={named}\n")
+    (tmp_path / "output").unlink()
+    assert find_runner(tmp_path, PATH=path) == (0, "", f"program={found}\n")
+
+
+def test_a_runner_that_cannot_be_executed_is_named(tmp_path: Path) -> None:
+    status, printed, output = find_runner(tmp_path, TWOGATE_RUNNER="/nowhere/runner")
+    assert (status, output) == (1, "")
+    assert printed.startswith("::error::/nowhere/runner cannot be executed. Correct the variable TWOGATE_RUNNER")
+
+
+def test_a_machine_without_a_runner_installs_the_action_s_own(tmp_path: Path) -> None:
+    """The installation itself needs a package registry; here pip is a stand-in that notes what it is asked for."""
+    root = tmp_path / "twogate"
+    python = program(tmp_path / "bin" / "python3")
+    python.write_text(
+        "#!/bin/sh\n"
+        'mkdir -p "$3/bin"; for p in python twogate-runner; do\n'
+        'printf \'#!/bin/sh\\necho "pip $*"\\n\' > "$3/bin/$p"; chmod +x "$3/bin/$p"; done\n'
+    )
+    action = root / ".github" / "actions" / "run"
+    status, printed, output = find_runner(
+        tmp_path, PATH=f"{python.parent}:/usr/bin:/bin", RUNNER_TEMP=str(tmp_path), GITHUB_ACTION_PATH=str(action)
+    )
+    assert status == 0
+    assert printed.splitlines()[-1].endswith(f"{action}/../../..")
+    assert output == f"program={tmp_path}/twogate-runner/bin/twogate-runner\n"

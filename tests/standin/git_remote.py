@@ -50,8 +50,8 @@ class GitRemote:
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
         self.hooks = hub.home / "hooks"
-        self.backend = Path(gitstore.text(hub.home, "--exec-path")) / "git-http-backend"
         self.hooks.mkdir(parents=True, exist_ok=True)
+        self.backend = Path(gitstore.text(hub.home, "--exec-path")) / "git-http-backend"
         for name, script in (("pre-receive", PRE_RECEIVE), ("post-receive", POST_RECEIVE)):
             (self.hooks / name).write_text(script)
             (self.hooks / name).chmod(0o755)

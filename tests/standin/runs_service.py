@@ -135,7 +135,7 @@ class Actions:
         patience = Patience(limit, settings.interrupt, settings.terminate)
         plan = plan_of(self.hub, attempt, settings)
         machine = Machine(attempt.folder, plan, patience, lambda line: self._follow(attempt, line))
-        thread = threading.Thread(target=self._carry_out, args=(attempt, machine), name=f"run-{attempt.run.id}")
+        thread = threading.Thread(target=self._carry_out, args=(attempt, machine), daemon=True)
         self._machines[attempt], self._threads[attempt] = machine, thread
         thread.start()
 
@@ -219,7 +219,7 @@ class Actions:
         """Take in one line of act's output: what the steps print into the log, what becomes of the jobs."""
         self._log(attempt, f"{line.get('step', '')} | {line.get('msg', '')}")
         job = next((job for job in attempt.jobs if job.declared.key == line.get("jobID")), None)
-        if job is None:
+        if job is None or (job.status != "queued" and "jobResult" not in line):
             return
         with self.hub.lock:
             if job.status == "queued":

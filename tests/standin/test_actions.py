@@ -1,5 +1,6 @@
 """Workflow runs carried out by real act: what GitHub promises of them, and what it refuses."""
 
+import base64
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import jwt
 import psutil  # type: ignore[import-untyped]
 import pytest
+from githubkit_schemas.v2026_03_10 import models
 
 from tests.standin import actions, git_remote, oidc
 from tests.standin.parts import Parts, serving, wait_for
@@ -122,6 +124,7 @@ def test_a_run_sees_what_github_would_tell_it(parts: Parts, start: Start, monkey
     assert parts.actions_of("workflow_run") == ["requested", "in_progress", "completed"]
     assert parts.actions_of("workflow_job") == ["queued", "in_progress", "completed"]
     attempt = parts.hub.service(Actions).attempts[0]
+    assert env["RUNNER_TRACKING_ID"] == attempt.runner
     assert sorted(path.name for path in attempt.folder.iterdir()) == ["event.json", "log.txt"]
 
 
@@ -246,6 +249,12 @@ def test_a_step_that_ignores_signals_is_killed_with_its_children(parts: Parts, s
     assert not [line for line in left if line and line[0] == "sleep" and line[-1] in {"4711", "4712", "4713"}]
 
 
+def test_what_a_step_leaves_behind_is_ended(parts: Parts, start: Start) -> None:
+    run = start(workflow("(setsid sleep 4715 &) ; echo READY"))
+    assert ended(parts, run) == "success", log(parts, run)
+    assert not [p for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", "4715"]]
+
+
 def test_a_job_ends_at_its_time_out(parts: Parts, start: Start) -> None:
     parts.http.patch("/_control/actions/settings", json={"seconds_per_minute": 0.1})
     run = start(workflow("sleep 60"))
@@ -315,6 +324,38 @@ def test_a_re_run_is_another_attempt(parts: Parts, start: Start) -> None:
     assert parts.api("GET", f"/actions/runs/{run}/attempts/1").json()["run_attempt"] == 1
     assert parts.actions_of("workflow_run").count("requested") == 1
     assert [claims["run_attempt"] for claims in parts.hub.service(oidc.Issuer).minted] == []
+
+
+def test_secrets_arrive_unchanged_and_masked(parts: Parts, start: Start) -> None:
+    secret = "two\nlines \"quoted\" $HOME \\n 'x' #end"
+    parts.repo.secrets["ODD"] = secret
+    step = "      - env: {ODD: '${{ secrets.ODD }}'}\n        run: printf %s \"$ODD\" | base64 -w0\n"
+    run = start(workflow("true", more=step))
+    assert ended(parts, run) == "success", log(parts, run)
+    assert base64.b64encode(secret.encode()).decode() in log(parts, run)
+
+
+def test_a_workflow_may_check_out_its_commit_and_use_its_own_actions(parts: Parts, start: Start) -> None:
+    runs = "runs: {using: composite, steps: [{shell: bash, run: 'echo LOCAL; cat src/code.txt'}]}\n"
+    parts.commit({".github/actions/own/action.yml": f"name: Own\n{runs}", "src/code.txt": "CODE\n"})
+    steps = "      - uses: actions/checkout@v5\n      - uses: ./.github/actions/own\n"
+    run = start(workflow("ls", more=steps))
+    assert ended(parts, run) == "success", log(parts, run)
+    assert "| LOCAL" in log(parts, run)
+    assert "| CODE" in log(parts, run)
+
+
+def test_answers_and_events_fit_the_published_models(parts: Parts, start: Start) -> None:
+    run = start(workflow("true"))
+    ended(parts, run)
+    models.WorkflowRun.model_validate(run_of(parts, run))
+    models.Workflow.model_validate(parts.api("GET", "/actions/workflows/try.yml").json())
+    for job in parts.api("GET", f"/actions/runs/{run}/jobs").json()["jobs"]:
+        models.Job.model_validate(job)
+    kinds = {"requested": "Requested", "queued": "Queued", "in_progress": "InProgress", "completed": "Completed"}
+    for event, payload in parts.events:
+        name = "Webhook" + event.title().replace("_", "") + kinds[payload["action"]]
+        getattr(models, name).model_validate(json.loads(json.dumps(payload)))
 
 
 def test_the_users_workflow_runs_the_machines_runner(parts: Parts, start: Start) -> None:

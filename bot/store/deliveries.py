@@ -1,0 +1,162 @@
+"""The inbox: everything that happened and waits to be thought about, in order within its lane.
+
+A delivery answered with success is in here. Its guid is unique, so the same one acts once. The oldest open delivery of
+a lane goes first; while it waits for another try the lane waits with it, until it is done or parked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sqlalchemy import Row, Select, exists, select, update
+
+from bot.store.documents import note
+from bot.store.schema import deliveries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from bot.store.engine import Tx
+
+Source = Literal["github", "runner", "effect", "poll", "timer", "reconcile"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewDelivery:
+    """Something that happened, before it is stored. ``body`` is JSON text whose shape ``source`` and ``event`` tell."""
+
+    guid: str
+    source: Source
+    event: str
+    lane: str
+    body: str
+    installation_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery(NewDelivery):
+    """A stored delivery. ``attempts`` counts the tries that failed."""
+
+    id: int = 0
+    received_at: float = 0.0
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """A delivery that was given up, for people to see."""
+
+    id: int
+    guid: str
+    event: str
+    lane: str
+    parked_at: float
+    error: str
+
+
+def add(tx: Tx, new: NewDelivery) -> bool:
+    """Store a delivery and wake the workers. False where its guid is known already."""
+    row = tx.execute(
+        tx.insert(deliveries)
+        .values(
+            guid=new.guid,
+            source=new.source,
+            event=new.event,
+            lane=new.lane,
+            installation_id=new.installation_id,
+            body=new.body,
+            received_at=tx.now,
+            not_before=tx.now,
+        )
+        .on_conflict_do_nothing(index_elements=["guid"])
+        .returning(deliveries.c.id)
+    ).first()
+    if row is not None:
+        tx.wake()
+    return row is not None
+
+
+def add_all(tx: Tx, news: Iterable[NewDelivery]) -> int:
+    """Store several in their order and return how many were new."""
+    return sum(add(tx, new) for new in news)
+
+
+def known(tx: Tx, guids: Iterable[str]) -> set[str]:
+    """Return those of ``guids`` that are stored: what a sweep need not ask GitHub to send again."""
+    return set(tx.execute(select(deliveries.c.guid).where(deliveries.c.guid.in_(list(guids)))).scalars())
+
+
+def ready(tx: Tx) -> bool:
+    """Tell whether :func:`next_open` would find one; enough of a look in a read transaction."""
+    return tx.execute(_due(tx)).first() is not None
+
+
+def next_open(tx: Tx) -> Delivery | None:
+    """Take the delivery that is due first among the oldest of each lane; None where nothing is due.
+
+    In PostgreSQL its row stays locked until the transaction ends, and other workers pass it and its lane by.
+    """
+    row = tx.execute(_due(tx).with_for_update(skip_locked=True)).first()
+    return None if row is None else _delivery(row)
+
+
+def finish(tx: Tx, delivery: Delivery, outcome: str) -> None:
+    """Close a delivery, with what came of it."""
+    _set(tx, delivery, done_at=tx.now, outcome=note(outcome), error=None)
+
+
+def retry(tx: Tx, delivery: Delivery, at: float, error: str, *, give_back: bool = False) -> None:
+    """Put a delivery off until ``at``; the try counts unless it is given back."""
+    _set(tx, delivery, not_before=at, attempts=delivery.attempts + (not give_back), error=note(error))
+
+
+def park(tx: Tx, delivery: Delivery, error: str) -> None:
+    """Give a delivery up: it counts as done, and is kept longer for people to see."""
+    _set(tx, delivery, done_at=tx.now, parked_at=tx.now, attempts=delivery.attempts + 1, error=note(error))
+
+
+def unpark(tx: Tx, delivery_id: int) -> bool:
+    """Let a parked delivery be tried afresh. False where it is not parked."""
+    result = tx.execute(
+        update(deliveries)
+        .where(deliveries.c.id == delivery_id, deliveries.c.parked_at.is_not(None))
+        .values(done_at=None, parked_at=None, attempts=0, not_before=tx.now)
+    )
+    tx.wake()
+    return result.rowcount == 1
+
+
+def parked(tx: Tx, limit: int = 100) -> list[Parked]:
+    """Return what was given up, the latest first."""
+    c = deliveries.c
+    rows = tx.execute(
+        select(c.id, c.guid, c.event, c.lane, c.parked_at, c.error)
+        .where(c.parked_at.is_not(None))
+        .order_by(c.parked_at.desc())
+        .limit(limit)
+    )
+    return [Parked(*row) for row in rows]
+
+
+def _due(tx: Tx) -> Select[Any]:
+    older = deliveries.alias("older")
+    c = deliveries.c
+    blocked = exists().where(older.c.lane == c.lane, older.c.done_at.is_(None), older.c.id < c.id)
+    return (
+        select(c.guid, c.source, c.event, c.lane, c.body, c.installation_id, c.id, c.received_at, c.attempts)
+        .where(c.done_at.is_(None), c.not_before <= tx.now, ~blocked)
+        .order_by(c.not_before, c.id)
+        .limit(1)
+    )
+
+
+def _delivery(row: Row[*tuple[Any, ...]]) -> Delivery:
+    return Delivery(*row)
+
+
+def _set(tx: Tx, delivery: Delivery, **values: object) -> None:
+    tx.execute(
+        update(deliveries).where(deliveries.c.id == delivery.id, deliveries.c.done_at.is_(None)).values(**values)
+    )

@@ -1,0 +1,204 @@
+"""Jobs: one run of the runner each, from its opening to its report.
+
+The row is the one place where the web's answers to a runner and the worker's view of it meet; every change here is
+conditional on what the row is, so that of two claims, two reports or two pushes one wins.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import ColumnElement, select, update
+
+from bot.store.documents import dump, load, note
+from bot.store.schema import jobs
+from runner.contract import JobSpec, Progress, Report
+
+if TYPE_CHECKING:
+    from bot.store.engine import Tx
+    from runner.contract import JobKind
+    from runner.results import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as stored. The caller made a hash of the key and a cipher text of the token before they came here."""
+
+    id: str
+    plan_uid: str
+    repository_id: int
+    lane: str
+    installation_id: int
+    kind: str
+    unit: str | None
+    opened_at: float
+    dispatched_at: float | None
+    run_id: int | None
+    run_attempt: int | None
+    claimed_at: float | None
+    key_hash: str | None
+    heartbeat_at: float | None
+    phase: str | None
+    deadline_at: float
+    """When the worker must look after it: to start, to be heard of, to end, whichever comes next."""
+    stop_reason: str | None
+    push_sha: str | None
+    push_token: bytes | None
+    reported_at: float | None
+    closed_at: float | None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the plan still counts on it."""
+        return self.closed_at is None
+
+
+_COLUMNS = [jobs.c[field.name] for field in fields(Job)]
+
+
+def open_job(
+    tx: Tx,
+    *,
+    job: str,
+    plan_uid: str,
+    repository_id: int,
+    lane: str,
+    installation_id: int,
+    kind: JobKind,
+    unit: Unit | None,
+    deadline_at: float,
+) -> bool:
+    """Store a new job that must have started by ``deadline_at``. False where it is stored already."""
+    values = {"plan_uid": plan_uid, "repository_id": repository_id, "lane": lane, "installation_id": installation_id}
+    insert = tx.insert(jobs).values(id=job, kind=kind, unit=unit, deadline_at=deadline_at, opened_at=tx.now, **values)
+    return tx.execute(insert.on_conflict_do_nothing(index_elements=["id"]).returning(jobs.c.id)).first() is not None
+
+
+def get(tx: Tx, job: str) -> Job | None:
+    """Return a job; in a write transaction its row is locked."""
+    found = _where(tx, jobs.c.id == job)
+    return found[0] if found else None
+
+
+def by_run(tx: Tx, repository_id: int, run_id: int) -> Job | None:
+    """Return the job that an Actions run of the repository carries out."""
+    found = _where(tx, (jobs.c.repository_id == repository_id) & (jobs.c.run_id == run_id))
+    return found[0] if found else None
+
+
+def of_plan(tx: Tx, plan_uid: str) -> list[Job]:
+    """Return a plan's jobs, the oldest first."""
+    return _where(tx, jobs.c.plan_uid == plan_uid)
+
+
+def overdue(tx: Tx) -> list[Job]:
+    """Return the open jobs whose deadline has passed."""
+    return _where(tx, jobs.c.closed_at.is_(None) & (jobs.c.deadline_at <= tx.now))
+
+
+def open_jobs(tx: Tx) -> list[Job]:
+    """Return all jobs that plans still count on, the oldest first."""
+    return _where(tx, jobs.c.closed_at.is_(None))
+
+
+def specify(tx: Tx, job: str, spec: JobSpec) -> None:
+    """Keep what the runner will be told; fixed at dispatch."""
+    _set(tx, jobs.c.id == job, spec=dump(spec.model_dump(mode="json")))
+
+
+def spec(tx: Tx, job: str) -> JobSpec | None:
+    """Return what the runner is told, once it is known."""
+    text = tx.execute(select(jobs.c.spec).where(jobs.c.id == job)).scalar_one_or_none()
+    return None if text is None else JobSpec.model_validate(load(text))
+
+
+def dispatched(tx: Tx, job: str, run_id: int | None) -> None:
+    """Note that GitHub accepted the dispatch, and the run where it is known."""
+    _set(tx, jobs.c.id == job, dispatched_at=tx.now, run_id=run_id)
+
+
+def claim(tx: Tx, job: str, *, key_hash: str, run_attempt: int, deadline_at: float) -> bool:
+    """Give the job to the runner that asks. False where it is taken, stopped or closed."""
+    free = jobs.c.claimed_at.is_(None) & jobs.c.stop_reason.is_(None) & jobs.c.closed_at.is_(None)
+    values = {"claimed_at": tx.now, "heartbeat_at": tx.now, "run_attempt": run_attempt, "key_hash": key_hash}
+    return _set(tx, (jobs.c.id == job) & free, deadline_at=deadline_at, **values)
+
+
+def use_jti(tx: Tx, job: str, jti: str) -> bool:
+    """Remember an OIDC token's ``jti``. False where it was used for this job before, or the job is unknown."""
+    query = select(jobs.c.used_jtis).where(jobs.c.id == job).with_for_update()
+    text = tx.execute(query).scalar_one_or_none()
+    used = [jti] if text is None else json.loads(text)
+    if jti in used:
+        return False
+    return _set(tx, jobs.c.id == job, used_jtis=json.dumps([*used, jti]))
+
+
+def heartbeat(tx: Tx, job: str, progress: Progress, *, deadline_at: float) -> None:
+    """Note where the job is, and until when it must be heard of again."""
+    values = {"heartbeat_at": tx.now, "phase": progress.phase, "deadline_at": deadline_at}
+    _set(tx, _open(job), progress=dump(progress.model_dump(mode="json")), **values)
+
+
+def last_progress(tx: Tx, job: str) -> Progress | None:
+    """Return the last heartbeat; its usage is what is known of a job that is lost."""
+    text = tx.execute(select(jobs.c.progress).where(jobs.c.id == job)).scalar_one_or_none()
+    return None if text is None else Progress.model_validate(load(text))
+
+
+def stop(tx: Tx, job: str, reason: str) -> bool:
+    """Tell the runner, at its next word, to end. False where the job is closed or was told before."""
+    return _set(tx, _open(job) & jobs.c.stop_reason.is_(None), stop_reason=note(reason))
+
+
+def grant_push(tx: Tx, job: str, sha: str) -> bool:
+    """Reserve the job's only push for one commit, before the token is made. False where it was granted before."""
+    free = jobs.c.push_sha.is_(None) & jobs.c.stop_reason.is_(None)
+    return _set(tx, _open(job) & free, push_sha=sha)
+
+
+def keep_push_token(tx: Tx, job: str, cipher: bytes) -> None:
+    """Keep the granted token, encrypted, until it is revoked."""
+    _set(tx, jobs.c.id == job, push_token=cipher)
+
+
+def drop_push_token(tx: Tx, job: str) -> None:
+    """Forget the token, once it is revoked."""
+    _set(tx, jobs.c.id == job, push_token=None)
+
+
+def report(tx: Tx, job: str, report: Report) -> bool:
+    """Keep how the job ended; a late report as well, for its cost. False where there is one already."""
+    first = (jobs.c.id == job) & jobs.c.reported_at.is_(None)
+    return _set(tx, first, report=dump(report.model_dump(mode="json")), reported_at=tx.now)
+
+
+def report_of(tx: Tx, job: str) -> Report | None:
+    """Return the report, once there is one."""
+    text = tx.execute(select(jobs.c.report).where(jobs.c.id == job)).scalar_one_or_none()
+    return None if text is None else Report.model_validate(load(text))
+
+
+def close(tx: Tx, job: str) -> bool:
+    """End the job for the plan, whatever the runner may still send. False where it was closed before."""
+    return _set(tx, _open(job), closed_at=tx.now)
+
+
+def look_again(tx: Tx, job: str, deadline_at: float) -> None:
+    """Set when the worker must look after the job next."""
+    _set(tx, _open(job), deadline_at=deadline_at)
+
+
+def _open(job: str) -> ColumnElement[bool]:
+    return (jobs.c.id == job) & jobs.c.closed_at.is_(None)
+
+
+def _where(tx: Tx, condition: ColumnElement[bool]) -> list[Job]:
+    query = select(*_COLUMNS).where(condition).order_by(jobs.c.opened_at, jobs.c.id)
+    return [Job(*row) for row in tx.execute(query.with_for_update() if tx.writes else query)]
+
+
+def _set(tx: Tx, condition: ColumnElement[bool], **values: Any) -> bool:
+    return tx.execute(update(jobs).where(condition).values(**values)).rowcount == 1

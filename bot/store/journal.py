@@ -1,0 +1,66 @@
+"""The journal: what happened to each plan, when, by whom and why. Only ever added to; it is the audit log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import ColumnElement, select
+
+from bot.store.documents import dump, load, note
+from bot.store.schema import journal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bot.store.engine import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line. ``ref`` is unique: the same thing is written once. ``details`` is JSON-ready and holds whole hashes."""
+
+    ref: str
+    lane: str
+    at: float
+    event: str
+    source: str
+    plan_uid: str | None = None
+    version: int | None = None
+    actor_id: int | None = None
+    actor_login: str | None = None
+    from_state: str | None = None
+    to_state: str | None = None
+    note: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+_COLUMNS = [column for column in journal.c if column.name != "id"]
+
+
+def append(tx: Tx, entry: Entry) -> bool:
+    """Write a line. False where its ``ref`` was written before."""
+    values = {column.name: getattr(entry, column.name) for column in _COLUMNS}
+    values |= {"note": note(entry.note), "details": dump(dict(entry.details))}
+    insert = tx.insert(journal).values(**values).on_conflict_do_nothing(index_elements=["ref"])
+    return tx.execute(insert.returning(journal.c.id)).first() is not None
+
+
+def of_plan(tx: Tx, uid: str) -> list[Entry]:
+    """Return a plan's history, the oldest line first."""
+    return _where(tx, journal.c.plan_uid == uid)
+
+
+def of_lane(tx: Tx, lane: str) -> list[Entry]:
+    """Return the history of an issue, with all its tries and what came to nothing."""
+    return _where(tx, journal.c.lane == lane)
+
+
+def between(tx: Tx, since: float, until: float) -> list[Entry]:
+    """Return what happened in ``[since, until)``, for reports over all plans."""
+    return _where(tx, (journal.c.at >= since) & (journal.c.at < until))
+
+
+def _where(tx: Tx, condition: ColumnElement[bool]) -> list[Entry]:
+    rows = tx.execute(select(*_COLUMNS).where(condition).order_by(journal.c.id)).mappings()
+    return [Entry(**{**row, "details": load(row["details"])}) for row in rows]

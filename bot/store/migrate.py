@@ -1,0 +1,42 @@
+"""Bring a database to the current schema. Safe to run in several processes at once, and at each start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+
+from bot.store.engine import choose_backend
+
+
+def migrate(url: str) -> None:
+    """Apply the migrations that are missing, alone.
+
+    Raises :class:`~bot.errors.ConfigError` for a URL that can't be used, and SQLAlchemy's errors where the database
+    does not answer.
+    """
+    backend = choose_backend(url)
+    try:
+        with backend.migration_lock(), backend.writer.begin() as connection:
+            command.upgrade(_config(connection), "head")
+    finally:
+        backend.writer.dispose()
+        backend.reader.dispose()
+
+
+def check(url: str) -> None:
+    """Raise :class:`alembic.util.CommandError` where the database differs from the schema in the code."""
+    backend = choose_backend(url)
+    try:
+        with backend.writer.begin() as connection:
+            command.check(_config(connection))
+    finally:
+        backend.writer.dispose()
+        backend.reader.dispose()
+
+
+def _config(connection: object) -> Config:
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
+    return config

@@ -1,0 +1,15 @@
+"""Run by Alembic: migrates over the connection that :mod:`bot.store.migrate` hands in, within its transaction."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from bot.store.schema import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    render_as_batch=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

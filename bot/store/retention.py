@@ -1,0 +1,32 @@
+"""What may be forgotten: finished rows of the queues. Never the journal, the plans or what was spent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, select
+
+from bot.store.schema import deliveries, outbox
+
+if TYPE_CHECKING:
+    from bot.store.engine import Tx
+
+DAY = 86_400.0
+KEEP_DONE_DAYS = 30
+"""GitHub sends a delivery again for three days at most; the rest is for those who ask what happened."""
+KEEP_PARKED_DAYS = 180
+"""What was given up is kept until a person has had every chance to see it."""
+BATCH = 500
+"""Rows deleted in one transaction, so that no other writer waits long."""
+
+
+def forget(tx: Tx) -> int:
+    """Delete a batch of finished rows that are old enough; return how many, below :data:`BATCH` where all are gone."""
+    gone = 0
+    for table in (deliveries, outbox):
+        c = table.c
+        done = (c.done_at < tx.now - KEEP_DONE_DAYS * DAY) & c.parked_at.is_(None)
+        parked = c.parked_at < tx.now - KEEP_PARKED_DAYS * DAY
+        old = select(c.id).where(c.done_at.is_not(None), done | parked).limit(BATCH - gone)
+        gone += tx.execute(delete(table).where(c.id.in_(old))).rowcount
+    return gone

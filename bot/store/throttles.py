@@ -1,0 +1,103 @@
+"""Throttles: what is closed until when, for all processes at once.
+
+* ``installation:<id>``: GitHub said to wait; no effect of the installation is claimed before.
+* ``writes:<id>``: the installation's next write would come too soon; no effect that writes is claimed before.
+* ``turn:<name>``: a periodic task that one of the processes has just done.
+
+Writes are counted one by one over the last hour, so that the limits hold in every window and not only in fixed ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, func, insert, select
+
+from bot.store.documents import note
+from bot.store.schema import throttles, writes
+
+if TYPE_CHECKING:
+    from bot.store.engine import Tx
+
+WRITE_LIMITS = ((1, 1.0), (80, 60.0), (500, 3_600.0))
+"""(writes, seconds): how many writes of one installation fit any such stretch of time: what GitHub asks of those
+who create content."""
+LONGEST_WINDOW = max(seconds for _, seconds in WRITE_LIMITS)
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """One closed gate, for people to see."""
+
+    name: str
+    until: float
+    reason: str
+
+
+def installation_gate(installation_id: int) -> str:
+    """Return the name of the gate that every call of an installation passes."""
+    return f"installation:{installation_id}"
+
+
+def write_gate(installation_id: int) -> str:
+    """Return the name of the gate that the writes of an installation pass besides."""
+    return f"writes:{installation_id}"
+
+
+def close(tx: Tx, name: str, until: float, reason: str) -> None:
+    """Close a gate until then, or leave it closed for longer where it already is."""
+    later = func.max if tx.connection.dialect.name == "sqlite" else func.greatest
+    insertion = tx.insert(throttles).values(name=name, until=until, reason=note(reason))
+    tx.execute(
+        insertion.on_conflict_do_update(
+            index_elements=["name"],
+            set_={"until": later(throttles.c.until, insertion.excluded.until), "reason": insertion.excluded.reason},
+        )
+    )
+
+
+def is_open(tx: Tx, name: str) -> bool:
+    """Tell whether nothing is known against going on."""
+    c = throttles.c
+    return tx.execute(select(c.name).where(c.name == name, c.until > tx.now)).first() is None
+
+
+def closed(tx: Tx) -> list[Throttle]:
+    """Return all that is closed now, without the turns of periodic tasks."""
+    c = throttles.c
+    query = select(c.name, c.until, c.reason).where(c.until > tx.now, c.name.not_like("turn:%")).order_by(c.name)
+    return [Throttle(*row) for row in tx.execute(query)]
+
+
+def take_turn(tx: Tx, name: str, every: float) -> bool:
+    """Take the turn at a periodic task for the next ``every`` seconds. False where another process has it."""
+    tx.exclusive("turns")
+    if not is_open(tx, f"turn:{name}"):
+        return False
+    close(tx, f"turn:{name}", tx.now + every, "done by one of the processes")
+    return True
+
+
+def reserve_write(tx: Tx, installation_id: int, *, patience: float = 0.0) -> float:
+    """Return when the installation's next write may go out; it is reserved where that is within ``patience`` seconds.
+
+    Where it is later, nothing is reserved: put the effect off until then.
+    """
+    tx.exclusive(write_gate(installation_id))
+    at = _free_at(tx, installation_id)
+    if at <= tx.now + patience:
+        tx.execute(insert(writes).values(installation_id=installation_id, at=at))
+        tx.execute(delete(writes).where(writes.c.installation_id == installation_id, writes.c.at < at - LONGEST_WINDOW))
+        close(tx, write_gate(installation_id), _free_at(tx, installation_id), "writes are paced")
+    return at
+
+
+def _free_at(tx: Tx, installation_id: int) -> float:
+    free = [tx.now]
+    for count, seconds in WRITE_LIMITS:
+        c = writes.c
+        query = select(c.at).where(c.installation_id == installation_id).order_by(c.at.desc()).limit(1)
+        earlier = tx.execute(query.offset(count - 1)).scalar_one_or_none()
+        free.append(tx.now if earlier is None else earlier + seconds)
+    return max(free)

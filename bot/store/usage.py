@@ -1,0 +1,94 @@
+"""What agents used and cost: a row for each run of an agent, only ever added.
+
+A job's figures come twice at most: from its last heartbeat when it is lost, and from its report, which may still arrive
+afterwards. Where the report's rows exist, only they count. Unknown is null, never zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from sqlalchemy import ColumnElement, exists, or_, select
+
+from bot.store.schema import usage
+from runner.contract import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.store.engine import Tx
+    from bot.store.jobs import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """One run of an agent, and whose it was."""
+
+    job: str
+    plan_uid: str
+    repository_id: int
+    at: float
+    usage: Usage
+
+
+_FIGURES = [usage.c[name] for name in Usage.model_fields]
+
+
+def add(tx: Tx, job: Job, runs: Sequence[Usage], *, final: bool) -> int:
+    """Store a job's runs of agents, from its report (``final``) or its last heartbeat; return how many were new."""
+    return sum(_add(tx, job, number, run, final=final) for number, run in enumerate(runs))
+
+
+def of_plan(tx: Tx, plan_uid: str) -> list[Spent]:
+    """Return what the plan's jobs used, every revision and retry included."""
+    return _counted(tx, usage.c.plan_uid == plan_uid)
+
+
+def of_repository(tx: Tx, repository_id: int, since: float, until: float) -> list[Spent]:
+    """Return what was used in ``[since, until)`` in one repository."""
+    return _counted(tx, (usage.c.repository_id == repository_id) & _between(since, until))
+
+
+def between(tx: Tx, since: float, until: float) -> list[Spent]:
+    """Return what was used in ``[since, until)`` in all repositories."""
+    return _counted(tx, _between(since, until))
+
+
+def known_usd(spent: Sequence[Spent]) -> Decimal:
+    """Return the dollars that are known; where any are not, the truth is "at least" this."""
+    return sum((run.usage.usd for run in spent if run.usage.usd is not None), Decimal(0))
+
+
+def _add(tx: Tx, job: Job, number: int, run: Usage, *, final: bool) -> bool:
+    insert = tx.insert(usage).values(
+        job=job.id,
+        final=final,
+        number=number,
+        plan_uid=job.plan_uid,
+        repository_id=job.repository_id,
+        at=tx.now,
+        **run.model_dump(exclude={"usd"}),
+        usd=None if run.usd is None else str(run.usd),
+    )
+    insert = insert.on_conflict_do_nothing(index_elements=["job", "final", "number"])
+    return tx.execute(insert.returning(usage.c.id)).first() is not None
+
+
+def _between(since: float, until: float) -> ColumnElement[bool]:
+    return (usage.c.at >= since) & (usage.c.at < until)
+
+
+def _counted(tx: Tx, condition: ColumnElement[bool]) -> list[Spent]:
+    c, better = usage.c, usage.alias("better").c
+    counts = or_(c.final, ~exists().where(better.job == c.job, better.final))
+    query = select(c.job, c.plan_uid, c.repository_id, c.at, *_FIGURES).where(condition, counts).order_by(c.id)
+    return [
+        Spent(row["job"], row["plan_uid"], row["repository_id"], row["at"], _usage(dict(row)))
+        for row in tx.execute(query).mappings()
+    ]
+
+
+def _usage(row: dict[str, object]) -> Usage:
+    return Usage.model_validate({name: row[name] for name in Usage.model_fields})

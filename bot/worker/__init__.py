@@ -1,0 +1,1 @@
+"""The worker: takes what happened out of the inbox, thinks, and carries out the outbox."""

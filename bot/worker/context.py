@@ -1,0 +1,75 @@
+"""What the worker's parts share: the store, GitHub, addresses and the clock, passed in and never global."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
+
+from bot.lifecycle.events import Event
+from bot.lifecycle.requests import Reading, Request
+from bot.lifecycle.states import Frozen
+from bot.store.deliveries import NewDelivery, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bot.github.gateway import Gateway
+    from bot.store.engine import Store
+    from bot.store.outbox import Claimed
+    from bot.worker.policies import Policies
+
+EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+"""Reads and writes an event as the body of an internal delivery."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Everything an effect may reach."""
+
+    store: Store
+    gateway: Gateway
+    policies: Policies
+    workflow: str
+    """File name of the workflow that runs jobs."""
+    now: Callable[[], float]
+    decrypt: Callable[[bytes], str]
+    """Opens what the web kept of a push token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of an effect: a note for the outbox, and what goes back into the inbox."""
+
+    result: str
+    follow_ups: tuple[NewDelivery, ...] = ()
+
+
+class Judged(Frozen):
+    """Body of an ``authorised`` delivery: what was said and what GitHub answered about it."""
+
+    request: Request
+    reading: Reading
+
+
+def event_delivery(
+    event: Any, *, guid: str, source: Source, lane: str, installation_id: int
+) -> NewDelivery:
+    """Return a lifecycle event as an internal delivery."""
+    body = EVENT.dump_json(event).decode()
+    return NewDelivery(
+        guid=guid, source=source, event="event", lane=lane, body=body, installation_id=installation_id
+    )
+
+
+def found(claimed: Claimed, event: Any, result: str = "") -> Done:
+    """Return an effect's result that is an event for its plan."""
+    delivery = event_delivery(
+        event,
+        guid=f"effect:{claimed.key}",
+        source="effect",
+        lane=claimed.lane,
+        installation_id=claimed.installation_id,
+    )
+    return Done(result or event.type, (delivery,))

@@ -1,0 +1,37 @@
+"""The policy in force in a repository: its file on the default branch, or the defaults."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.errors import UserError
+from bot.lifecycle.policy import Policy
+from bot.lifecycle.policy_file import PolicyError, parse_policy
+
+if TYPE_CHECKING:
+    from bot.github.gateway import Gateway
+    from bot.lifecycle.plan import Repo
+
+POLICY_PATH = ".github/twogate.yml"
+"""Where a repository says how it wants to be served."""
+
+
+class InvalidPolicy(UserError):
+    """The file can't be read as a policy; the message names line and reason."""
+
+
+class Policies:
+    """Reads policies. Nothing is kept: a decision is made on what the repository says at that moment."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    def at(self, repo: Repo, ref: str) -> Policy:
+        """Return the policy at a commit or branch. Raises :class:`InvalidPolicy`."""
+        text = self._gateway.file(repo, POLICY_PATH, ref)
+        if text is None:
+            return Policy.default()
+        try:
+            return parse_policy(text)
+        except PolicyError as error:
+            raise InvalidPolicy(f"`{POLICY_PATH}`: {error}") from error

@@ -1,0 +1,254 @@
+"""The policy file: what it may say, what it means, and how its faults are told."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import get_args
+
+import jsonschema_rs
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bot.lifecycle
+from bot.lifecycle import policy_file
+from bot.lifecycle.policy import Action, Permission, Policy, PolicyError, may, parse_policy
+from runner.contract import AgentSpec, GateSpec, SandboxMode
+from runner.results import Unit
+from tests.lifecycle.golden_files import assert_same
+
+SCHEMA = Path(bot.lifecycle.__file__).parent / "policy.schema.json"
+
+EXAMPLE = """\
+label: agent
+agent: {cli: claude, model: sonnet}          # any of the built-in agents, or one defined under agents:
+units: {CreatePlan: {cli: mytool}}
+approvers: {permission: maintain, teams: [], distinct: false}
+queue: {max_parallel: 2, overlap: off}       # wait | warn | off
+sandbox: off                                 # required | auto | off
+budget: {usd: 5.50, minutes: 45, attempts: 2}
+gates:
+  - {name: tests, run: pytest -q, timeout: 15m}
+  - {name: lint, run: ruff check .}
+  - {name: types, run: mypy ., blocking: false, timeout: 90s}
+protected: [".github/**", "deploy/"]
+agents:
+  mytool: {command: [mytool, --prompt-file, "{prompt_file}"], output: text}
+"""
+
+
+def test_the_whole_file_is_understood():
+    policy = parse_policy(EXAMPLE)
+    mine = AgentSpec(name="mytool", command=("mytool", "--prompt-file", "{prompt_file}"))
+    sonnet = AgentSpec(name="claude", model="sonnet")
+    assert policy == Policy(
+        agents={
+            Unit.CREATE_PLAN: mine,
+            Unit.UPDATE_PLAN: sonnet,
+            Unit.EXECUTE_PLAN: sonnet,
+            Unit.CREATE_PR: sonnet,
+        },
+        approver_permission=Permission.MAINTAIN,
+        max_parallel=2,
+        overlap="off",
+        sandbox=SandboxMode.OFF,
+        usd=Decimal("5.50"),
+        minutes=45,
+        attempts=2,
+        gates=(
+            GateSpec(name="tests", run="pytest -q"),
+            GateSpec(name="lint", run="ruff check ."),
+            GateSpec(name="types", run="mypy .", blocking=False, timeout_seconds=90),
+        ),
+        protected=(".github/**", "deploy/"),
+    )
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "---\n", "{}"])
+def test_an_empty_file_means_the_defaults(text):
+    assert parse_policy(text) == Policy() == Policy.default()
+
+
+def test_every_unit_has_an_agent_by_default():
+    assert Policy().agents == dict.fromkeys(Unit, AgentSpec(name="claude"))
+    other = AgentSpec(name="other", command=("x",))
+    assert set(Policy.default(other).agents.values()) == {other}
+
+
+def test_units_are_those_of_the_promptware():
+    keys, _ = get_args(policy_file.PolicyFile.model_fields["units"].annotation)
+    assert set(get_args(keys)) == {unit.value for unit in Unit}
+
+
+def test_an_empty_list_of_gates_is_no_gates_rather_than_recognised_ones():
+    assert parse_policy("gates: []").gates == ()
+    assert parse_policy("label: x").gates is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("label: a\ncolour: red", 2, "`colour` is not a known key; known here are `label`, `agent`"),
+        (
+            "gates:\n  - name: a\n    run: x\n    when: now",
+            4,
+            "`gates[1].when` is not a known key; known here are `name`",
+        ),
+        ("label:\n  - x", 1, "`label` must be text"),
+        ("a: 1\nlabel: x\nlabel: y", 3, "`label` is here twice; the first is on line 2"),
+        ("label:", 1, "`label` has no value"),
+        ("gates:\n  -", 2, "`gates[1]` has no value"),
+        ("- label", 1, "the file must be keys with values"),
+        ("just words", 1, "the file must be keys with values"),
+        ("queue: {overlap: sometimes}", 1, "`queue.overlap` must be one of 'wait', 'warn' or 'off'"),
+        ("queue: {max_parallel: 0}", 1, "`queue.max_parallel` must be at least 1"),
+        ("queue: {max_parallel: many}", 1, "`queue.max_parallel` must be a whole number"),
+        ("sandbox: no", 1, "`sandbox` must be one of"),
+        ("gates:\n  - {name: a, run: x, blocking: yes}", 2, "`gates[1].blocking` must be true or false"),
+        ("gates:\n  - {name: a, run: x, timeout: 15}", 2, "`gates[1].timeout` must be a time such as 90s, 15m or 2h"),
+        ("gates:\n  - {name: a, run: x, timeout: 3h}", 2, "must be at most 2h"),
+        ("gates:\n  - {run: x}", 2, "`gates[1].name` is missing"),
+        ("gates:\n  - {name: a, run: x}\n  - {name: A, run: y}", 3, "is the name of another check"),
+        ("gates:\n  - {name: Scope, run: x}", 2, "is the name of another check"),
+        ("gates:\n  - {name: a, run: true}", 2, "`gates[1].run` must be text; put it in quotes"),
+        ("gates: {name: a}", 1, "`gates` must be a list"),
+        ("budget: {usd: -1}", 1, "`budget.usd` must be more than 0"),
+        ("budget: {usd: true}", 1, "`budget.usd` must be a number"),
+        ("budget: {usd: .inf}", 1, "`budget.usd` must be a number"),
+        ("budget: {minutes: 1441}", 1, "`budget.minutes` must be at most 1440"),
+        ("label: " + "x" * 51, 1, "`label` must have at most 50 characters"),
+        ("label: ''", 1, "`label` must not be empty"),
+        ("protected: [/etc]", 1, "`protected[1]` must be a path pattern relative to the root"),
+        ("protected: ['!a']", 1, "must be a path pattern"),
+        ("protected: [a/../b]", 1, "must be a path pattern"),
+        ("agent: {cli: codex}", 1, "`agent.cli` names no known agent; there is claude, or define it under `agents`"),
+        ("units:\n  CreatePlan: {cli: nope}", 2, "`units.CreatePlan.cli` names no known agent"),
+        ("units: {MakeTea: {}}", 1, "must be one of 'CreatePlan'"),
+        ("agents: {claude: {command: [x]}}", 1, "`agents.claude` has the name of a built-in agent"),
+        ("agents: {x: {command: []}}", 1, "`agents.x.command` must not be empty"),
+        ("agents: {x: {command: ['{promt}']}}", 1, "{promt} is not known; there is {prompt_file}"),
+        ("approvers: {permission: triage}", 1, "`approvers.permission` must be one of 'write', 'maintain' or 'admin'"),
+        # what comes later is refused by name, never passed over
+        ("approvers: {teams: [core]}", 1, "`approvers.teams` is not available"),
+        ("approvers: {distinct: true}", 1, "`approvers.distinct` is not available"),
+        ("budget: {usd_per_day: 100}", 1, "`budget.usd_per_day` is not available: a limit a day is not kept"),
+        ("budget: {tokens: 100}", 1, "`budget.tokens` is not available"),
+        ("publish: after_review", 1, "`publish` is not available"),
+        ("stale: ask", 1, "`stale` is not available"),
+        # hostile or broken YAML
+        ("label: &a x", 1, "anchors and aliases"),
+        ("a: &a [x]\nb: [*a, *a]", 1, "anchors and aliases"),
+        ("label: x\n<<: {label: y}", 2, "is not a known key"),
+        ("label: !!python/object/apply:os.system [id]", 1, "tags are not read here"),
+        ("label: !x y", 1, "tags are not read here"),
+        ("? [a]\n: b", 1, "a key must be a word"),
+        ("1: b", 1, "a key must be a word"),
+        ("label: x\n---\nlabel: y", 2, "not valid YAML"),
+        ("label: [", 1, "not valid YAML"),
+        ("label: x\n\tgates: y", 2, "not valid YAML"),
+        ("label: x\ngates: \x00", 2, "not valid YAML: a character that is not allowed"),
+        ("a: " + "[" * 500, 1, "nested more than 12 levels deep"),
+        ("x" * 65_537, 1, "the file has 65,537 characters"),
+    ],
+)
+def test_a_fault_is_told_with_its_line(text, line, reason):
+    with pytest.raises(PolicyError) as caught:
+        parse_policy(text)
+    assert caught.value.line == line
+    assert reason in caught.value.reason
+    assert str(caught.value) == f"line {line}: {caught.value.reason}"
+
+
+def test_the_first_of_several_faults_is_told():
+    with pytest.raises(PolicyError) as caught:
+        parse_policy("queue: {max_parallel: 0}\nlabel: 7\n")
+    assert caught.value.line == 1
+
+
+@pytest.mark.parametrize("piece", ["[", "{", "- ", "a: ", "? ", "'", '"', "a:\n ", "&a ", "[a,", "|\n", "# x\n"])
+def test_reading_takes_no_long_time_whatever_the_text(piece):
+    before = time.perf_counter()
+    with pytest.raises(PolicyError):
+        parse_policy(piece * (60_000 // len(piece)) + "\nx: 1")
+    assert time.perf_counter() - before < 10
+
+
+@given(st.text(alphabet="abels:{}[]-&*!|>'\"\n #?,0.~", max_size=60))
+def test_any_text_is_a_policy_or_a_policy_error(text):
+    with suppress(PolicyError):
+        assert isinstance(parse_policy(text), Policy)
+
+
+def test_words_stay_words():
+    """YAML 1.1 would read these as a boolean, a date and a number to the base of sixty."""
+    assert parse_policy("label: off").label == "off"
+    assert parse_policy("label: 2026-01-01").label == "2026-01-01"
+    assert parse_policy("label: 1:30").label == "1:30"
+    assert parse_policy("label: '7'").label == "7"
+
+
+def test_a_model_is_not_handed_to_another_agent():
+    policy = parse_policy("agent: {cli: claude, model: opus}\nagents: {x: {command: [x]}}\nunits: {CreatePr: {cli: x}}")
+    assert policy.agents[Unit.CREATE_PR].model is None
+    assert policy.agents[Unit.EXECUTE_PLAN].model == "opus"
+
+
+def test_a_unit_can_change_the_model_alone():
+    policy = parse_policy("agent: {model: opus}\nunits: {CreatePr: {model: haiku}}")
+    assert policy.agents[Unit.CREATE_PR] == AgentSpec(name="claude", model="haiku")
+
+
+@pytest.mark.parametrize("name", ["agent", "Agent", "AGENT", " agent "])
+def test_labels_are_compared_without_case(name):
+    assert Policy().is_label(name)
+    assert parse_policy("label: Agent").is_label(name)
+
+
+@pytest.mark.parametrize("name", ["agents", "agent:x", "", "plan: draft"])
+def test_other_labels_are_others(name):
+    assert not Policy().is_label(name)
+
+
+def test_an_approval_covers_the_gates_and_what_is_protected():
+    base = parse_policy(EXAMPLE)
+    assert parse_policy(EXAMPLE.replace("max_parallel: 2", "max_parallel: 3")).gates_sha256 == base.gates_sha256
+    for change in (("pytest -q", "pytest -x"), ("timeout: 15m", "timeout: 16m"), ("blocking: false", "blocking: true")):
+        assert parse_policy(EXAMPLE.replace(*change)).gates_sha256 != base.gates_sha256
+    assert parse_policy(EXAMPLE.replace('"deploy/"', '"deployed/"')).gates_sha256 != base.gates_sha256
+    assert parse_policy("gates: []").gates_sha256 != Policy().gates_sha256
+
+
+@pytest.mark.parametrize(
+    ("action", "least"),
+    [
+        (Action.ASK, Permission.READ),
+        (Action.REQUEST_PLAN, Permission.TRIAGE),
+        (Action.STEER, Permission.WRITE),
+        (Action.DECIDE, Permission.MAINTAIN),
+    ],
+)
+def test_who_may_do_what(action, least):
+    policy = parse_policy(EXAMPLE)
+    assert [p for p in Permission if may(policy, p, action)] == [p for p in Permission if p >= least]
+
+
+def test_the_policy_is_stored_and_read_back():
+    policy = parse_policy(EXAMPLE)
+    assert Policy.model_validate_json(policy.model_dump_json()) == policy
+
+
+def test_the_published_schema_is_the_code():
+    assert_same(json.dumps(policy_file.json_schema(), indent=2) + "\n", SCHEMA)
+
+
+def test_the_published_schema_takes_what_the_parser_takes():
+    validator = jsonschema_rs.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    words = yaml.safe_load(EXAMPLE.replace("overlap: off", "overlap: 'off'").replace("sandbox: off", "sandbox: 'off'"))
+    validator.validate(words)
+    for wrong in ({"colour": 1}, {"gates": [{"name": "a"}]}, {"budget": {"usd_per_day": 1}}, {"queue": {"overlap": 1}}):
+        assert not validator.is_valid(wrong)

@@ -15,3 +15,7 @@ Building blocks for the other modules of this package (``git_remote``, ``oidc``,
                                                 call after a ref moved: push event, pull_request.synchronize, mergeability
     http.Api(blueprint, hub)                    route decorator: authenticates, locks, maps ApiError to GitHub's JSON
 """
+
+from tests.standin.server import StandIn
+
+__all__ = ["StandIn"]

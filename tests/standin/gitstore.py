@@ -132,3 +132,14 @@ def commit_tree(path: Path, tree: str, parents: list[str], message: str, env: di
     """Write a commit object and return its SHA."""
     flags = [flag for parent in parents for flag in ("-p", parent)]
     return run(path, "commit-tree", tree, *flags, data=message.encode(), env=env).decode().strip()
+
+
+def picked_tree(path: Path, onto: str, sha: str) -> str | None:
+    """The tree of cherry-picking a commit, or None on conflict.
+
+    The pick is a merge whose common ancestor is the commit's parent; git 2.39 has no ``--merge-base``, so a commit
+    with ``onto``'s tree and that parent stands for ``onto``.
+    """
+    parent = text(path, "rev-parse", f"{sha}^")
+    ours = commit_tree(path, text(path, "rev-parse", f"{onto}^{{tree}}"), [parent], "pick\n")
+    return merged_tree(path, ours, sha)

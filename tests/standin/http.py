@@ -133,9 +133,10 @@ class Call:
 class Api:
     """Routes under ``/api/v3`` of one Flask blueprint."""
 
-    def __init__(self, name: str, hub: Hub) -> None:
+    def __init__(self, name: str, hub: Hub, prefix: str = API) -> None:
         self.hub = hub
-        self.blueprint = Blueprint(name, __name__, url_prefix=API)
+        self.prefix = prefix
+        self.blueprint = Blueprint(name, __name__, url_prefix=prefix)
 
     def route(self, method: str, rule: str, operation: str) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
         """Register a handler ``f(call, **path)``; ``<owner>/<name>`` in the rule become ``call.repo``."""
@@ -144,7 +145,7 @@ class Api:
             @functools.wraps(handler)
             def view(**values: Any) -> Response:
                 request.environ["standin.operation"] = operation
-                request.environ["standin.template"] = API + rule
+                request.environ["standin.template"] = self.prefix + rule
                 with self.hub.lock:
                     return self._answer(handler, values)
 

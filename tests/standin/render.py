@@ -133,6 +133,18 @@ class Render:
             "permissions": {name: rank >= least for name, least in rights.items()},
         }
 
+    def context(self, repo: Repo) -> Json:
+        """What every webhook about a repository carries of it."""
+        shown = {"repository": self.repository(repo)}
+        if repo.owner.type != "Organization":
+            return shown
+        url = self.api(f"/orgs/{repo.owner.login}")
+        links = {f"{name}_url": f"{url}/{name}" for name in ("repos", "events", "hooks", "issues")}
+        members = {name: f"{url}/{name.split('_')[0]}{{/member}}" for name in ("members_url", "public_members_url")}
+        user = self.user(repo.owner)
+        kept = {key: user[key] for key in ("login", "id", "node_id", "avatar_url")}
+        return {**shown, "organization": {**kept, "url": url, **links, **members, "description": None}}
+
     def _repository_state(self, repo: Repo) -> Json:
         host = self.hub.base_url.split("//", 1)[1]
         count = sum(1 for issue in self.hub.threads(repo) if issue.state == "open")

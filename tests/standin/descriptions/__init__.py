@@ -1,0 +1,1 @@
+"""GitHub's published descriptions, trimmed by ``trim``; licences in NOTICE."""

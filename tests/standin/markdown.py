@@ -1,0 +1,67 @@
+"""Markdown as GitHub shows it, near enough to judge a comment by: tables, task lists, alerts, diffs, folded details.
+
+Raw HTML is escaped except a few harmless tags; comments are hidden, as on GitHub.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING, Any
+
+from markdown_it import MarkdownIt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markdown_it.token import Token
+
+ALLOWED = re.compile(r"&lt;(/?(?:details|summary|sub|sup|kbd|br|b|i|em|strong|code)(?: open)?\s*/?)&gt;")
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+ALERT = re.compile(
+    r"<blockquote>\s*<p>\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\](?:<br />)?\s*(.*?)</blockquote>", re.DOTALL
+)
+TASK = re.compile(r"<li>(\s*<p>)?\[([ xX])\] ")
+
+
+def render(text: str) -> str:
+    """Safe HTML of a comment's Markdown."""
+    made = str(_parser().render(text))
+    made = ALERT.sub(
+        lambda m: f'<div class="alert {m[1].lower()}"><strong>{m[1].title()}</strong><p>{m[2]}</div>', made
+    )
+    return TASK.sub(_task, made)
+
+
+def _task(found: re.Match[str]) -> str:
+    checked = " checked" if found[2] in "xX" else ""
+    return f'<li class="task">{found[1] or ""}<input type="checkbox" disabled{checked}> '
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": True, "breaks": True}).enable(["table", "strikethrough"])
+    rules: dict[str, Any] = parser.renderer.rules  # type: ignore[attr-defined]
+    rules |= {"html_block": _raw, "html_inline": _raw, "fence": _fence}
+    return parser
+
+
+def _raw(tokens: Sequence[Token], index: int, _options: Any, _env: Any) -> str:
+    shown = html.escape(COMMENT.sub("", tokens[index].content), quote=False)
+    return ALLOWED.sub(r"<\1>", shown)
+
+
+def _fence(tokens: Sequence[Token], index: int, _options: Any, _env: Any) -> str:
+    token = tokens[index]
+    if token.info.strip() == "diff":
+        return diff(token.content)
+    return f"<pre><code>{html.escape(token.content, quote=False)}</code></pre>\n"
+
+
+def diff(text: str) -> str:
+    """A patch with coloured lines."""
+    kinds = {"+": "add", "-": "del", "@": "hunk"}
+    lines = (
+        f'<span class="{kinds.get(line[:1], "ctx")}">{html.escape(line, quote=False)}\n</span>'
+        for line in text.splitlines()
+    )
+    return f'<pre class="diff"><code>{"".join(lines)}</code></pre>\n'

@@ -17,16 +17,16 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_f
 from bot.errors import MAX_ATTEMPTS, Permanent, RetryAt, Transient, UserError, backoff
 from bot.store import outbox, throttles
 from bot.store.deliveries import NewDelivery
-from bot.store.engine import StoreUnavailable, Tx
-from bot.store.outbox import Claimed
+from bot.store.engine import StoreUnavailable
 from bot.worker.schedule import LEASE, LEAST_LEASE, LONGEST_PUT_OFF, RECORD_PATIENCE, STORE_PAUSE
 
 if TYPE_CHECKING:
-    from bot.store.engine import Store
+    from bot.store.engine import Store, Tx
+    from bot.store.outbox import Claimed
 
 log = logging.getLogger(__name__)
 
-Deliver = Callable[[Claimed], Iterable[NewDelivery]]
+Deliver = Callable[["Claimed"], Iterable[NewDelivery]]
 """Carries out an effect and returns what follows from it. It looks before it writes unless ``claimed.first``."""
 
 
@@ -34,7 +34,13 @@ class Claims:
     """Takes effects, keeps their leases alive while they are in hand, carries them out and records how they ended."""
 
     def __init__(
-        self, store: Store, owner: str, deliver: Deliver, kinds: Collection[str], paced: Collection[str], lease: float = LEASE
+        self,
+        store: Store,
+        owner: str,
+        deliver: Deliver,
+        kinds: Collection[str],
+        paced: Collection[str],
+        lease: float = LEASE,
     ) -> None:
         self._store = store
         self._owner = owner
@@ -79,26 +85,21 @@ class Claims:
             with self._lock:
                 self._in_hand.pop(claimed.id, None)
 
-    def release(self, claimed: Claimed) -> None:
-        """Give back a claim for which nothing was called."""
-        with self._lock:
-            self._in_hand.pop(claimed.id, None)
-        with self._store.write() as tx:
-            outbox.release(tx, claimed)
-
     def _may_call(self, claimed: Claimed) -> bool:
         with self._store.read() as tx:
             return outbox.may_call(tx, claimed, self._least)
 
     def _attempt(self, claimed: Claimed) -> Callable[[Tx], object]:
         """Return what is to be written down about the attempt."""
+        if claimed.attempt > MAX_ATTEMPTS:
+            return _failed(claimed, Transient("It was begun each time and never came to an end."))
         try:
             follow_ups = tuple(self._deliver(claimed))
         except RetryAt as put_off:
             return _put_off(claimed, put_off)
         except (Permanent, UserError) as refusal:
             return _given_up(claimed, refusal, str(refusal))
-        except Exception as trouble:
+        except Exception as trouble:  # noqa: BLE001 - whatever it is, it is written down
             return _failed(claimed, trouble)
         return lambda tx: outbox.finish(tx, claimed, "done", follow_ups)
 

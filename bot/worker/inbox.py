@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 
 from bot.errors import MAX_ATTEMPTS, Permanent, RetryAt, UserError, backoff
 from bot.store import deliveries, timers
-from bot.store.deliveries import Delivery
-from bot.store.engine import StoreUnavailable, Tx
 from bot.worker.schedule import LONGEST_PUT_OFF
 
 if TYPE_CHECKING:
-    from bot.store.engine import Store
+    from bot.store.deliveries import Delivery
+    from bot.store.engine import Store, Tx
 
 log = logging.getLogger(__name__)
 
-Advance = Callable[[Tx, Delivery], str]
+Advance = Callable[["Tx", "Delivery"], str]
 """Works out what a delivery means and writes it all down: plan, journal, effects. Returns the outcome in a few words.
 It makes no call to the outside."""
 
@@ -61,8 +60,6 @@ def _advance(store: Store, advance: Advance) -> bool:
             return False
         try:
             outcome = advance(tx, delivery)
-        except StoreUnavailable:
-            raise
         except Exception as cause:
             raise _Failed(delivery, cause) from cause
         deliveries.finish(tx, delivery, outcome)

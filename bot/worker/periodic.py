@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from bot.store import throttles
 
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Callable
 
     from bot.store.engine import Store
 
@@ -40,13 +40,14 @@ def run_periodic(store: Store, task: Periodic, stop: threading.Event) -> None:
 
 
 def run_once(store: Store, task: Periodic, *, forced: bool = False) -> bool:
-    """Run a task where the turn is free, or in any case where it is ``forced``. False where it was not run."""
+    """Run a task where the turn is free, or in any case where it is ``forced``; tell whether it ran without fault."""
     try:
         if not (_take_turn(store, task) or forced):
             return False
         task.run()
     except Exception:
         log.exception("the task %s failed; it runs again in %g seconds", task.name, task.every)
+        return False
     return True
 
 

@@ -1,12 +1,42 @@
-"""The object store of one repository on this runner: the only repository in which the runner itself uses git."""
+"""The object store of one repository on this runner: the only repository in which the runner itself uses git.
+
+``repos/<id>.git`` is bare and belongs to the runner. Agents borrow its objects (as an alternate, read-only wherever the
+runner can confine or switch user) and never see its configuration, hooks or refs at work. Every change of it is made
+under one lock per repository and leaves a snapshot of all that steers it beside the lock; :meth:`ObjectStore.tampered`
+compares with that. Objects are never pruned here, because running plans borrow them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import fcntl
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from runner.git import Auth, Change
+from runner import snapshot
+from runner.commits import Commits, DiffStat, Entry
+from runner.filetree import FileTree
+from runner.folders import fresh, give, remove
+from runner.git import OBJECT_NAME, Auth, Git, GitError
+from runner.workrepo import WorkRepository
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from runner.folders import Owner
+
+__all__ = ["DiffStat", "EmptyRepositoryError", "Entry", "ObjectStore", "PushRejectedError", "StoreError"]
+
+TRACKING = "refs/remotes/origin/"
+"""Where fetched and pushed branches are remembered."""
+SALVAGE = "refs/twogate/salvage/"
+"""Where unpushed work of failed runs is kept, one ref a plan."""
+PUSHABLE = re.compile(r"plan/[A-Za-z0-9][A-Za-z0-9._-]*")
+"""The only branches this program pushes: never a default branch, whatever is asked for."""
+FSCK_MESSAGE = re.compile(r"\b[0-9a-f]{40,64}: ([a-zA-Z]+):")
+"""Where git names the check that an object fails."""
 
 
 class StoreError(Exception):
@@ -22,107 +52,191 @@ class PushRejectedError(StoreError):
 
 
 @dataclass(frozen=True)
-class DiffStat:
-    """Added and removed lines of one path, None for a binary file."""
-
-    path: bytes
-    added: int | None
-    removed: int | None
-
-
-@dataclass(frozen=True)
 class Checkout:
-    """A fresh work tree of one commit, for the gates whose verdict counts."""
+    """A fresh work tree of one commit, for the gates whose verdict counts; HOME and TMP of its own."""
 
     sha: str
     tree: Path
     home: Path
     tmp: Path
+    writable: tuple[Path, ...]
+    readonly: tuple[Path, ...]
 
 
-class ObjectStore:
-    """Bare ``repos/<id>.git`` below ``home``, made on first use; every change is made under a lock of its own."""
+class ObjectStore(Commits):
+    """Bare ``repos/<id>.git`` below ``home``, made on first use; ``environment`` may name proxies and certificates."""
 
-    def __init__(self, home: Path, repository_id: int) -> None:
+    def __init__(self, home: Path, repository_id: int, environment: Mapping[str, str] | None = None) -> None:
+        super().__init__(home / "repos" / f"{repository_id}.git", environment)
         self.home, self.repository_id = home, repository_id
-        self.path = home / "repos" / f"{repository_id}.git"
+        self._record = home / "locks" / f"{repository_id}.refs"
+        with self._locked():
+            if not (self.path / "HEAD").exists():
+                self._make()
+
+    @property
+    def objects(self) -> Path:
+        """The folder of objects that work trees borrow."""
+        return self.path / "objects"
+
+    def _make(self, algorithm: str = "sha1") -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.parent.chmod(0o711)
+        remove(self.path)
+        Git(self.path).run("init", "--quiet", "--bare", "--template=", f"--object-format={algorithm}", str(self.path))
+        snapshot.save(self._record, snapshot.take(self.path))
+
+    def _suit(self, sha: str) -> None:
+        """Make the empty store anew where the repository uses SHA-256."""
+        if len(sha) == 64 and not self.refs("refs/"):  # noqa: PLR2004 - hexadecimal digits of SHA-256
+            with self._locked():
+                self._make("sha256")
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self._record.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with (self._record.parent / f"{self.repository_id}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Hold the repository's lock while refs are changed, and record how they stand afterwards."""
+        with self._locked():
+            self._record.unlink(missing_ok=True)
+            try:
+                yield
+            finally:
+                snapshot.save(self._record, snapshot.take(self.path))
+
+    def tampered(self) -> tuple[str, ...]:
+        """Return the steering files that somebody else changed since the runner's last change, and put them back.
+
+        A record that is missing means that a runner was killed while it made a change: nothing is known then.
+        """
+        with self._locked():
+            before = snapshot.load(self._record)
+            if before is None:
+                snapshot.save(self._record, snapshot.take(self.path))
+                return ()
+            changed = snapshot.differences(before, snapshot.take(self.path))
+            if changed:
+                snapshot.restore(self.path, before)
+            return changed
+
+    def set_ref(self, name: str, sha: str) -> None:
+        """Point a ref to a commit."""
+        with self.changing():
+            self.git.run("update-ref", "--no-deref", name, sha)
+
+    def drop_refs(self, *names: str) -> None:
+        """Delete refs, absent ones included."""
+        with self.changing():
+            for name in names:
+                self.git.run("update-ref", "--no-deref", "-d", name)
 
     def fetch(
         self, url: str, branches: Sequence[str], shas: Sequence[str] = (), auth: Auth | None = None
     ) -> dict[str, str]:
-        """Fetch branches (kept under ``refs/remotes/origin/``) and single commits; return the tips of those that exist.
+        """Fetch branches with their whole history and single commits; return the tips of the branches that exist.
 
-        Raises EmptyRepositoryError for a repository without commits, StoreError where a commit cannot be had.
+        Raises EmptyRepositoryError for a repository without commits, StoreError for a history that fails git's checks,
+        GitError for everything else (no network, no access, no such commit).
         """
-        raise NotImplementedError
+        there = self._remote_branches(url, auth)
+        if not there:
+            raise EmptyRepositoryError("The repository has no commit yet; push a first one, then try again.")
+        self._suit(next(iter(there.values())))
+        wanted = [branch for branch in branches if branch in there]
+        specs = [f"+refs/heads/{branch}:{TRACKING}{branch}" for branch in wanted]
+        with self.changing():
+            if specs:
+                self._fetch(url, specs, auth)
+            for sha in shas:
+                if not self.has(sha):
+                    self._fetch(url, [sha], auth)
+        tips = {branch: self.ref(TRACKING + branch) for branch in wanted}
+        return {branch: tip for branch, tip in tips.items() if tip}
+
+    def _fetch(self, url: str, specs: Sequence[str], auth: Auth | None) -> None:
+        options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--end-of-options")
+        try:
+            self.git.run("fetch", *options, url, *specs, url=url, auth=auth)
+        except GitError as error:
+            check = FSCK_MESSAGE.search(error.stderr)
+            if check is None:
+                raise
+            raise StoreError(
+                f"The repository's history fails git's check {check[1]!r}, which this runner enforces. If the history "
+                f"is known to be sound, allow it here: git --git-dir={self.path} config fetch.fsck.{check[1]} warn"
+            ) from error
+
+    def _remote_branches(self, url: str, auth: Auth | None) -> dict[str, str]:
+        output = self.git.run("ls-remote", "--heads", "--end-of-options", url, url=url, auth=auth)
+        rows = (row.split("\t", 1) for row in output.decode("utf-8", "surrogateescape").splitlines())
+        return {name.removeprefix("refs/heads/"): sha for sha, name in rows}
 
     def remote_tip(self, url: str, branch: str, auth: Auth | None = None) -> str | None:
-        """Return the commit of a remote branch, None where there is none."""
-        raise NotImplementedError
+        """Return the commit of a remote branch, None where there is none. Raises GitError."""
+        return self._remote_branches(url, auth).get(branch)
 
     def push(self, url: str, sha: str, branch: str, *, expect: str | None, auth: Auth | None = None) -> None:
         """Push one commit to one branch that must be at ``expect`` (None: must not exist), and read it back.
 
-        Raises PushRejectedError.
+        Raises PushRejectedError, also for a push that would drop commits of the remote branch, and GitError.
         """
-        raise NotImplementedError
+        if not OBJECT_NAME.fullmatch(sha):
+            raise PushRejectedError(f"{sha!r} is not a full commit name; nothing was pushed.")
+        if expect and not (self.has(expect) and self.is_ancestor(expect, sha)):
+            raise PushRejectedError(f"{sha} does not build on {expect}, which branch {branch} is expected to be at.")
+        self._push(url, f"{sha}:refs/heads/{branch}", branch, expect, auth)
+        found = self.remote_tip(url, branch, auth)
+        if found != sha:
+            raise PushRejectedError(f"Branch {branch} was pushed to {sha} and reads {found or 'absent'} afterwards.")
+        self.set_ref(TRACKING + branch, sha)
 
     def delete_remote_branch(self, url: str, branch: str, *, expect: str, auth: Auth | None = None) -> None:
-        """Delete a remote branch that is still at ``expect``."""
-        raise NotImplementedError
+        """Delete a remote branch that is still at ``expect``. Raises PushRejectedError, GitError."""
+        self._push(url, f":refs/heads/{branch}", branch, expect, auth)
+        self.drop_refs(TRACKING + branch)
 
-    def has(self, sha: str) -> bool:
-        """Whether the commit is in the store."""
-        raise NotImplementedError
+    def _push(self, url: str, spec: str, branch: str, expect: str | None, auth: Auth | None) -> None:
+        if not PUSHABLE.fullmatch(branch):
+            raise PushRejectedError(f"Branch {branch!r} is not one that Twogate may push; only plan/… is.")
+        lease = f"--force-with-lease=refs/heads/{branch}:{expect or ''}"
+        options = ("--porcelain", "--no-verify", "--no-signed", "--recurse-submodules=no", lease, "--end-of-options")
+        answer = self.git.call("push", *options, url, spec, url=url, auth=auth)
+        refused = next((row for row in answer.stdout.decode("utf-8", "replace").splitlines() if row[:1] == "!"), None)
+        if refused:
+            raise PushRejectedError(f"The push to {branch} was refused: {refused[1:].strip()} {answer.stderr[-500:]}")
+        if answer.returncode:
+            raise GitError("push", answer.returncode, answer.stderr)
 
-    def tree(self, sha: str) -> str:
-        """Return the tree of a commit."""
-        raise NotImplementedError
-
-    def is_ancestor(self, ancestor: str, sha: str) -> bool:
-        """Whether ``ancestor`` is ``sha`` or lies before it."""
-        raise NotImplementedError
-
-    def merge_base(self, one: str, other: str) -> str | None:
-        """Return the best common ancestor, None where there is none."""
-        raise NotImplementedError
-
-    def count_commits(self, base: str, head: str) -> int:
-        """Return how many commits ``head`` has that ``base`` has not."""
-        raise NotImplementedError
-
-    def changes(self, base: str, head: str, *, renames: bool = False) -> tuple[Change, ...]:
-        """Return the changed paths between two commits."""
-        raise NotImplementedError
-
-    def diff_stat(self, base: str, head: str) -> tuple[DiffStat, ...]:
-        """Return added and removed lines a path."""
-        raise NotImplementedError
-
-    def patch(self, base: str, head: str, cap: int, paths: Sequence[bytes] = ()) -> tuple[bytes, bool]:
-        """Return the patch, at most ``cap`` bytes, and whether it was cut."""
-        raise NotImplementedError
-
-    def files(self, sha: str, paths: Sequence[bytes] = ()) -> tuple[bytes, ...]:
-        """Return the paths of a commit."""
-        raise NotImplementedError
-
-    def read(self, sha: str, path: bytes, cap: int = 1_000_000) -> bytes | None:
-        """Return a regular file of a commit, None where there is none; StoreError when larger than ``cap``."""
-        raise NotImplementedError
-
-    def merge_conflicts(self, base: str, head: str) -> tuple[bytes, ...]:
-        """Return the paths that conflict when ``base`` is merged into ``head``, empty for a clean merge."""
-        raise NotImplementedError
-
-    def fresh_checkout(self, sha: str, folder: Path, owner: tuple[int, int] | None = None) -> Checkout:
-        """Check a commit out into ``folder`` (removed first), for verification; plain files, no path to the store."""
-        raise NotImplementedError
+    def fresh_checkout(self, sha: str, folder: Path, owner: Owner | None = None) -> Checkout:
+        """Check a commit out into ``folder`` (emptied first), with a repository of its own at a detached HEAD."""
+        fresh(folder, 0o711)
+        tree, home, tmp = (fresh(folder / name) for name in ("tree", "home", "tmp"))
+        files = FileTree(self, tree, folder / "index")
+        files.check_out(sha)
+        repository = WorkRepository(self, folder / "repository.git", tree, None)
+        repository.build(sha, sha, files.index)
+        writable = (tree, repository.repository, home, tmp)
+        give(owner, *writable)
+        return Checkout(sha, tree, home, tmp, writable, (self.objects,))
 
     def salvaged(self) -> dict[str, str]:
         """Return the salvage refs: plan uid to commit."""
-        raise NotImplementedError
+        return self.refs(SALVAGE)
 
     def drop_salvage(self, plan_uid: str) -> None:
         """Forget a plan's salvaged work."""
-        raise NotImplementedError
+        self.drop_refs(SALVAGE + plan_uid)
+
+    def expire_salvage(self, before: float) -> tuple[str, ...]:
+        """Forget salvaged work committed before a moment (epoch seconds); return whose it was."""
+        found = self.git.run("for-each-ref", "--format=%(refname) %(committerdate:unix)", SALVAGE).decode()
+        rows = (row.split(" ") for row in found.splitlines())
+        old = [name for name, date in rows if float(date) < before]
+        if old:
+            self.drop_refs(*old)
+        return tuple(name.removeprefix(SALVAGE) for name in old)

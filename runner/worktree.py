@@ -1,13 +1,36 @@
-"""One plan's work tree and branch: made, frozen, inspected after the agent, committed, removed."""
+"""One plan's work tree and branch: made, frozen, inspected after the agent, committed, removed.
+
+``worktrees/<repository>/<plan>/`` holds what the agent's user owns (``tree``, its ``repository.git``, ``home`` and
+``tmp``) and what the runner keeps for itself (``state.json``, ``index``). The state is written before anything is made,
+and again when it is; a lock that dies with the process tells a killed run from a running one. The runner's git never
+runs in ``repository.git`` after an agent had it: see :mod:`runner.workrepo`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
-from runner.git import Change
-from runner.store import DiffStat, ObjectStore
+from runner import folders
+from runner.filetree import FileTree
+from runner.git import GitError
+from runner.place import Place, State
+from runner.store import SALVAGE, TRACKING, ObjectStore, StoreError
+from runner.workrepo import DamagedError, WorkRepository, WrongBranchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.commits import DiffStat
+    from runner.folders import Owner
+    from runner.git import Change
+
+ANCHOR = "refs/twogate/plans/"
+"""One ref a plan: the last commit that the runner knows of."""
+RUNNER_NAME, RUNNER_EMAIL = "Twogate", "twogate@users.noreply.github.com"
+"""Who commits what is salvaged."""
 
 
 class Finding(StrEnum):
@@ -32,11 +55,11 @@ class Inspection:
     """What the agent left behind, read without running git in anything that it could write."""
 
     finding: Finding | None
-    """None: all as it should be."""
+    """The worst; None: all as it should be."""
     sentences: tuple[str, ...]
     """What was found and what was done about it, for the report."""
     tip: str | None
-    """The commit of the plan's branch as the agent left it, already in the store; None where it is not usable."""
+    """The commit of the plan's branch as the agent left it, now in the store; None where it is not usable."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +74,32 @@ class Mounts:
 
 
 class Workspace:
-    """A plan's folder ``worktrees/<repository>/<plan>/``: ``tree``, ``home``, ``tmp`` and what the runner keeps."""
+    """A plan's folder, held by one job."""
 
-    plan_uid: str
-    branch: str
-    base: str
-    folder: Path
-    tree: Path
-    home: Path
-    tmp: Path
-    head: str
-    """Tip of the branch as the runner knows it."""
+    def __init__(self, store: ObjectStore, plan_uid: str, state: State, lock: IO[str], owner: Owner | None) -> None:
+        self.store, self.plan_uid, self.owner = store, plan_uid, owner
+        self._place = Place(store.home, store.repository_id, plan_uid)
+        self.folder = self._place.folder
+        self.tree, self.home, self.tmp = self.folder / "tree", self.folder / "home", self.folder / "tmp"
+        self._state, self._lock = state, lock
+        self._files = FileTree(store, self.tree, self.folder / "index")
+        self._repository = WorkRepository(store, self.folder / "repository.git", self.tree, state.branch)
+        self._pointers = self._repository.pointers()
+
+    @property
+    def branch(self) -> str:
+        """The plan's branch."""
+        return self._state.branch
+
+    @property
+    def base(self) -> str:
+        """The commit that the work is compared with."""
+        return self._state.base
+
+    @property
+    def head(self) -> str:
+        """Tip of the branch as the runner knows it."""
+        return self._state.head
 
     @classmethod
     def open(
@@ -72,69 +110,243 @@ class Workspace:
         branch: str,
         base: str,
         head: str | None = None,
-        owner: tuple[int, int] | None = None,
+        owner: Owner | None = None,
     ) -> Workspace:
-        """Make the work tree at ``head`` (or ``base``), after clearing and salvaging what an earlier run left.
+        """Make the work tree at ``head`` (or ``base``), after salvaging and clearing what an earlier run left.
 
         ``owner`` is the uid and gid that the tree, HOME and TMP are given to. Raises StoreError, GitError.
         """
-        raise NotImplementedError
+        for sha in (base, head or base):
+            if not store.has(sha):
+                raise StoreError(f"Commit {sha} is not in the object store; it has to be fetched first.")
+        lock = Place(store.home, store.repository_id, plan_uid).hold()
+        if lock is None:
+            raise StoreError(f"Another job of plan {plan_uid} is at work on this machine; wait until it has ended.")
+        _clear(store, plan_uid, lock)
+        workspace = cls(store, plan_uid, State("making", branch, base, head or base), lock, owner)
+        workspace._make()
+        return workspace
+
+    def _make(self) -> None:
+        self.folder.mkdir(parents=True)
+        for folder in (self.folder, self.folder.parent, self.folder.parent.parent):
+            folder.chmod(0o711)
+        self._save(self._state)
+        self.store.set_ref(ANCHOR + self.plan_uid, self.head)
+        for path in (self.tree, self.home, self.tmp):
+            folders.fresh(path)
+        self._files.check_out(self.head)
+        folders.give(self.owner, self.tree, self.home, self.tmp)
+        self.freeze()
+        self._save(replace(self._state, step="open"))
+
+    def _save(self, state: State) -> None:
+        self._place.save(state)
+        self._state = state
 
     def mounts(self, *, read_only: bool = False) -> Mounts:
         """Return what the sandbox must show; with ``read_only`` the tree and repository can't be written."""
-        raise NotImplementedError
+        work, scratch = (self.tree, self._repository.repository), (self.home, self.tmp)
+        writable, readonly = (scratch, work) if read_only else ((*work, *scratch), ())
+        return Mounts(self.tree, self.home, self.tmp, writable, (*readonly, self.store.objects))
 
     def freeze(self) -> None:
-        """Remember the bytes of everything an agent must not change; call right before the agent starts."""
-        raise NotImplementedError
+        """Give the agent a fresh repository and remember what it must not change; call right before it starts."""
+        self._repository.build(self.head, self.base, self._files.index, self._state.merging)
+        folders.give(self.owner, self._repository.repository, self.tree / ".git")
+        self._pointers = self._repository.pointers()
 
     def inspect(self) -> Inspection:
         """Judge what the agent left and repair what it broke, so that the files survive; call after it has ended."""
-        raise NotImplementedError
+        moved = self.store.tampered()
+        found = [(Finding.FOREIGN_REFS, f"{name} of the store was changed; it was put back.") for name in moved]
+        tip = None
+        try:
+            self._check_pointers()
+            tip = self._take_tip()
+            found += [(Finding.REFUSED_FILES, fault) for fault in self._files.candidates(tip).refused]
+        except DamagedError as error:
+            found.append((Finding.DAMAGED, f"{error} The files were kept."))
+        except WrongBranchError as error:
+            found.append((Finding.WRONG_BRANCH, f"{error} The files were kept, the branch stays at {self.head[:10]}."))
+        except GitError as error:
+            found.append((Finding.REFUSED_FILES, f"The files can't be read by git: {error}"))
+        if tip:
+            self._advance(tip)
+        else:
+            self._repair()
+        worst = next((kind for kind in Finding if any(kind is one for one, _ in found)), None)
+        return Inspection(worst, tuple(sentence for _, sentence in found), tip)
+
+    def _check_pointers(self) -> None:
+        if self.tree.is_symlink() or not self.tree.is_dir():
+            raise DamagedError("The work tree was removed or replaced.")
+        if self._repository.pointers() != self._pointers:
+            raise DamagedError("What ties the work tree to its repository (.git and what it points to) was changed.")
+
+    def _take_tip(self) -> str:
+        """Bring the agent's own commits into the store; return the tip of the branch."""
+        tip = self._repository.tip()
+        if tip == self.head:
+            return tip
+        self._repository.import_objects(tip, [self.base, self.head])
+        if not self.store.is_ancestor(self._published(), tip):
+            raise WrongBranchError(f"The branch was moved to {tip[:10]}, which does not build on {self._published()}.")
+        return tip
+
+    def _published(self) -> str:
+        """Return what the branch must go on from: what was pushed of it, or the base."""
+        pushed = self.store.ref(TRACKING + self.branch)
+        return pushed if pushed and self.store.is_ancestor(pushed, self.head) else self.base
+
+    def _advance(self, tip: str) -> None:
+        if tip != self.head:
+            merged = self._state.merging and self.store.is_ancestor(self._state.merging, tip)
+            self._save(replace(self._state, head=tip, merging=None if merged else self._state.merging))
+            self.store.set_ref(ANCHOR + self.plan_uid, tip)
+        self._files.read_index(tip)
+
+    def _repair(self) -> None:
+        if self.tree.is_symlink() or not self.tree.is_dir():
+            folders.fresh(self.tree)
+            self._files.read_index(self.head)
+            self._files.check_out(self.head)
+            folders.give(self.owner, self.tree)
+        self._files.read_index(self.head)
+        self.freeze()
 
     def commit(self, message: str, author: Author, *, when: float | None = None) -> str | None:
-        """Commit the tree as it lies on disk on top of the branch; None where nothing changed."""
-        raise NotImplementedError
+        """Commit the tree as it lies on disk on top of the branch; None where nothing changed.
+
+        ``when`` is the commit's time in epoch seconds, the clock's where it is None. Refused files are left out.
+        Raises GitError.
+        """
+        tree = self._files.stage(self._files.candidates(self.head).paths)
+        merging = self._state.merging
+        if tree == self.store.tree(self.head) and merging is None:
+            return None
+        parents = [self.head, *([merging] if merging else [])]
+        sha = self._commit_tree(tree, parents, message, author, when)
+        self.store.set_ref(ANCHOR + self.plan_uid, sha)
+        self._save(replace(self._state, head=sha, merging=None))
+        return sha
+
+    def _commit_tree(self, tree: str, parents: list[str], message: str, author: Author, when: float | None) -> str:
+        who = {f"GIT_{role}_NAME": author.name for role in ("AUTHOR", "COMMITTER")}
+        who |= {f"GIT_{role}_EMAIL": author.email for role in ("AUTHOR", "COMMITTER")}
+        if when is not None:
+            who |= {f"GIT_{role}_DATE": f"@{int(when)} +0000" for role in ("AUTHOR", "COMMITTER")}
+        options = [option for parent in parents for option in ("-p", parent)]
+        made = self.store.git.run("commit-tree", *options, "-F", "-", tree, stdin=message.encode(), environment=who)
+        return made.decode("ascii").strip()
 
     def is_clean_against(self, sha: str) -> bool:
         """Whether the files on disk, ignored ones apart, are exactly those of the commit."""
-        raise NotImplementedError
+        files = FileTree(self.store, self.tree, self.folder / "index.check")
+        candidates = files.candidates(sha)
+        return not candidates.refused and files.stage(candidates.paths) == self.store.tree(sha)
 
     def changes(self) -> tuple[Change, ...]:
         """Return the changed paths between base and the branch."""
-        raise NotImplementedError
+        return self.store.changes(self.base, self.head)
 
     def diff_stat(self) -> tuple[DiffStat, ...]:
         """Return added and removed lines a path between base and the branch."""
-        raise NotImplementedError
+        return self.store.diff_stat(self.base, self.head)
 
     def patch(self, cap: int) -> tuple[bytes, bool]:
         """Return the patch from base to the branch, at most ``cap`` bytes, and whether it was cut."""
-        raise NotImplementedError
+        return self.store.patch(self.base, self.head, cap)
 
     def merge_base_in(self, base: str) -> tuple[bytes, ...]:
-        """Merge ``base`` into the tree; the conflicting paths hold markers for the agent, the next commit has two parents."""
-        raise NotImplementedError
+        """Merge ``base`` into the tree and compare with it from now on.
+
+        Returns the paths that conflict: they hold markers for the agent. The next commit has two parents. Raises
+        GitError for histories without a common ancestor.
+        """
+        if self.store.is_ancestor(base, self.head):
+            self._save(replace(self._state, base=base))
+            return ()
+        tree, conflicts = self.store.merge(self.head, base)
+        self._files.check_out(tree)
+        folders.give(self.owner, self.tree)
+        self._save(replace(self._state, base=base, merging=base))
+        self.freeze()
+        return conflicts
 
     def salvage(self) -> str | None:
         """Keep unpushed work under ``refs/twogate/salvage/<plan_uid>``; return its commit, None where there is none."""
-        raise NotImplementedError
+        try:
+            self._check_pointers()
+            head = self._take_tip()
+        except (DamagedError, WrongBranchError, GitError):
+            head = self.head
+        tree = self._files.stage(self._files.candidates(head).paths)
+        if tree != self.store.tree(head):
+            author = Author(RUNNER_NAME, RUNNER_EMAIL)
+            head = self._commit_tree(tree, [head], "Unfinished work, kept by Twogate\n", author, None)
+        if self.store.is_ancestor(head, self.base) or self.store.is_on_any(head, TRACKING):
+            return None
+        self.store.set_ref(SALVAGE + self.plan_uid, head)
+        return head
+
+    def close(self) -> None:
+        """Keep the folder for the plan's next job and let go of it."""
+        self._save(replace(self._state, step="closed"))
+        self._lock.close()
 
     def remove(self) -> None:
         """Remove the folder and the plan's refs, salvage apart."""
-        raise NotImplementedError
+        _remove(self.store, self.plan_uid)
+        self._lock.close()
+
+
+def _clear(store: ObjectStore, plan_uid: str, lock: IO[str]) -> str | None:
+    """Salvage and remove a plan's folder; return what was salvaged. The lock must be held."""
+    place = Place(store.home, store.repository_id, plan_uid)
+    if not os.path.lexists(place.folder):
+        return None
+    saved, state = None, place.state()
+    if state and state.step != "making" and store.has(state.head):
+        saved = Workspace(store, plan_uid, state, lock, None).salvage()
+    _remove(store, plan_uid)
+    return saved
+
+
+def _remove(store: ObjectStore, plan_uid: str) -> None:
+    folders.remove(Place(store.home, store.repository_id, plan_uid).folder)
+    store.drop_refs(ANCHOR + plan_uid)
 
 
 def clean_leftovers(home: Path) -> tuple[str, ...]:
-    """At start: salvage and remove half-made workspaces of killed runs; return a sentence for each."""
-    raise NotImplementedError
+    """At start: salvage and remove the workspaces of killed runs; return a sentence for each."""
+    sentences = []
+    for folder in sorted((home / "worktrees").glob("*/*")):
+        place = Place(home, int(folder.parent.name), folder.name)
+        state, lock = place.state(), place.hold()
+        if lock is None:
+            continue
+        with lock:
+            if state and state.step == "closed":
+                continue
+            saved = _clear(ObjectStore(home, place.repository_id), place.plan_uid, lock)
+        kept = f" Its unpushed work is kept as {saved[:10]}." if saved else ""
+        sentences.append(f"Plan {place.plan_uid} was interrupted; its work tree was removed.{kept}")
+    return tuple(sentences)
 
 
 def list_workspaces(home: Path, repository_id: int) -> tuple[str, ...]:
     """Return the plan uids that have a folder on this runner."""
-    raise NotImplementedError
+    return tuple(sorted(folder.name for folder in (home / "worktrees" / str(repository_id)).glob("*")))
 
 
-def remove_workspace(home: Path, repository_id: int, plan_uid: str) -> None:
-    """Remove the folder and refs of a plan that has ended."""
-    raise NotImplementedError
+def remove_workspace(home: Path, repository_id: int, plan_uid: str) -> bool:
+    """Remove the folder, refs and salvage of a plan that has ended; False where a job is still at work on it."""
+    lock = Place(home, repository_id, plan_uid).hold()
+    if lock is None:
+        return False
+    with lock:
+        store = ObjectStore(home, repository_id)
+        _remove(store, plan_uid)
+        store.drop_salvage(plan_uid)
+    return True

@@ -1,0 +1,129 @@
+"""The files of a work tree: checked out, judged, and staged, always through an index of the runner's own.
+
+The index is filled from the parent commit each time, so no flag (skip-worktree, assume-unchanged) and no forged time
+can hide a change: every file is read. Ignored files are those of the tree's ``.gitignore`` files alone; no exclude file
+of a repository, user or system counts. ``text`` and ``eol`` attributes of the tree are obeyed, as every git does that a
+contributor uses; where there are none, bytes stay as they are. Filters and drivers never run: no configuration names
+any. Submodules are left as they are: not fetched, never staged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runner.git import Git, display, split
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from runner.commits import Commits
+
+FILE_CAP = 100_000_000
+"""Bytes of one file; GitHub refuses larger ones."""
+GITLINK, LINK = "160000", "120000"
+"""Modes of a submodule and of a symbolic link."""
+MAX_SENTENCES = 20
+"""Faults that are told one by one."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What can be staged, and why some of what lies there can't."""
+
+    paths: tuple[bytes, ...]
+    refused: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FileTree:
+    """``tree`` as seen from ``store``, through ``index``."""
+
+    store: Commits
+    tree: Path
+    index: Path
+
+    @property
+    def git(self) -> Git:
+        """Git with the runner's repository and index, and the work tree."""
+        return Git(self.store.path, work_tree=self.tree, index=self.index)
+
+    def read_index(self, sha: str) -> None:
+        """Fill the index from a commit or tree, knowing nothing of the files."""
+        self.index.unlink(missing_ok=True)
+        self.git.run("read-tree", sha)
+
+    def check_out(self, sha: str) -> None:
+        """Make the tracked files those of a commit or tree; changes of files that differ are lost."""
+        self.git.run("read-tree", "--reset", "-u", sha)
+
+    def candidates(self, sha: str) -> Candidates:
+        """Fill the index from ``sha`` and return what can be staged on top of it."""
+        self.read_index(sha)
+        entries = {e.path: e for e in self.store.entries(sha)}
+        tracked = {path: entry.blob for path, entry in entries.items() if entry.mode != GITLINK}
+        untracked = split(self.git.run("ls-files", "-o", "-z", "--exclude-standard"))
+        links = [path for path, entry in entries.items() if entry.mode == GITLINK]
+        new = [path for path in untracked if not any(path.startswith(link + b"/") for link in links)]
+        faults = {path: fault for path in (*tracked, *new) if (fault := self._fault(path, tracked.get(path)))}
+        faults |= dict(_collisions(entries, new))
+        sentences = [f"{display(path)}: {fault}" for path, fault in faults.items()]
+        more = [f"{len(sentences) - MAX_SENTENCES} more."] if len(sentences) > MAX_SENTENCES else []
+        paths = tuple(path for path in (*tracked, *new) if path not in faults)
+        return Candidates(paths, (*sentences[:MAX_SENTENCES], *more))
+
+    def _fault(self, path: bytes, blob: str | None) -> str | None:
+        if path.endswith(b"/"):
+            return "is a repository of its own, whose files git would leave out. Remove its .git folder."
+        place = os.path.join(os.fsencode(self.tree), path)  # noqa: PTH118 - a path of bytes
+        try:
+            found = os.lstat(place)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            return f"can't be read: {error.strerror}."
+        if stat.S_ISLNK(found.st_mode):
+            return _link_fault(path, os.readlink(place), blob)  # noqa: PTH115
+        return _kind_fault(found)
+
+    def stage(self, paths: Iterable[bytes]) -> str:
+        """Put these paths as they lie on disk into the index, absent ones as deleted; return the resulting tree."""
+        listed = b"".join(path + b"\0" for path in paths)
+        self.git.run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=listed)
+        return self.git.run("write-tree").decode("ascii").strip()
+
+
+def _kind_fault(found: os.stat_result) -> str | None:
+    if stat.S_ISREG(found.st_mode) and found.st_size > FILE_CAP:
+        return f"has {found.st_size} bytes; files of more than {FILE_CAP} can't be pushed."
+    if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode):
+        return None
+    return "is neither a file nor a link."
+
+
+def _link_fault(path: bytes, target: bytes, blob: str | None) -> str | None:
+    """Refuse a link that leads out of the tree, unless the parent commit has the very same."""
+    folder = os.path.dirname(path)  # noqa: PTH120
+    leads = os.path.normpath(os.path.join(folder, target))  # noqa: PTH118
+    inside = not os.path.isabs(target) and leads != b".." and not leads.startswith(b"../")  # noqa: PTH117
+    if inside or (blob and _blob_name(target, blob) == blob):
+        return None
+    return f"is a link out of the repository, to {display(target)}."
+
+
+def _blob_name(content: bytes, like: str) -> str:
+    algorithm = "sha1" if len(like) == 40 else "sha256"  # noqa: PLR2004 - hexadecimal digits of SHA-1
+    return hashlib.new(algorithm, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def _collisions(known: Iterable[bytes], new: Iterable[bytes]) -> Iterator[tuple[bytes, str]]:
+    """Find new paths that differ from another by case alone: they can't both be checked out everywhere."""
+    seen = {display(path).casefold(): path for path in known}
+    for path in new:
+        other = seen.setdefault(display(path).casefold(), path)
+        if other != path:
+            yield path, f"differs from {display(other)} by upper and lower case alone."

@@ -1,0 +1,77 @@
+"""Where a plan's workspace lies on this runner: its folder, its lock, and the state that survives a crash."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import re
+from dataclasses import asdict, dataclass
+from typing import IO, TYPE_CHECKING
+
+from runner.store import StoreError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN_UID = re.compile(r"[a-z0-9]{1,64}")
+"""What may become the name of a folder and a ref."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What ``state.json`` says."""
+
+    step: str
+    """``making``, then ``open``, and ``closed`` once a job ended in good order."""
+    branch: str
+    base: str
+    head: str
+    """Tip of the branch as the runner knows it."""
+    merging: str | None = None
+    """A commit that is being merged in: the next commit's second parent."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """One plan of one repository below ``home``. Raises StoreError for a name that could lead elsewhere."""
+
+    home: Path
+    repository_id: int
+    plan_uid: str
+
+    def __post_init__(self) -> None:
+        if not PLAN_UID.fullmatch(self.plan_uid):
+            raise StoreError(f"{self.plan_uid!r} is not the identifier of a plan.")
+
+    @property
+    def folder(self) -> Path:
+        """Everything of the workspace."""
+        return self.home / "worktrees" / str(self.repository_id) / self.plan_uid
+
+    def hold(self) -> IO[str] | None:
+        """Take the plan's lock for as long as the file stays open, None where another job has it.
+
+        The kernel lets go of it when the process dies, so a lock that can be taken means that nobody is at work.
+        """
+        path = self.home / "locks" / f"{self.repository_id}-{self.plan_uid}.lock"
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = path.open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            return None
+        return lock
+
+    def save(self, state: State) -> None:
+        """Write the state so that it is there whole or not at all."""
+        draft = self.folder / "state.draft"
+        draft.write_text(json.dumps(asdict(state)), encoding="utf-8")
+        draft.replace(self.folder / "state.json")
+
+    def state(self) -> State | None:
+        """Read the state, None where there is none that can be read."""
+        try:
+            return State(**json.loads((self.folder / "state.json").read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from runner.contract import Claim, Report
     from runner.settings import Settings
 
+NETWORK_NAMES = frozenset(
+    {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+)
+"""What git may take from the environment: how to reach the net."""
 HURRIED_REPORT = 3.0
 """Seconds for the report after a signal: GitHub grants seven for everything."""
 REPORT_DEADLINE = 60.0
@@ -99,7 +103,8 @@ class Runner:
         spec, settings = claim.spec, self.settings
         watch = self.watch or Watch(self.now, spec.budget.minutes)
         heartbeat.enter(Phase.PREPARE, 0, ())
-        store = ObjectStore(settings.home, spec.repository.id)
+        network = {name: value for name, value in settings.environment.items() if name in NETWORK_NAMES}
+        store = ObjectStore(settings.home, spec.repository.id, network)
         self._forget_ended(client, claim)
         token = settings.github_token
         job = Job(

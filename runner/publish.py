@@ -12,6 +12,7 @@ from runner.watch import Ending
 
 if TYPE_CHECKING:
     from runner.contract import GateResult
+    from runner.git import Auth
     from runner.steps.context import Job
 
 
@@ -25,12 +26,27 @@ def publish(job: Job, sha: str, gates: tuple[GateResult, ...], expected: str | N
         raise Ending(
             Outcome.RUNNER_FAILED, f"Nothing was pushed, since the bot gave no token for it: {error}"
         ) from error
-    url = spec.repository.clone_url
-    auth = basic(url, token)
+    auth = basic(spec.repository.clone_url, token)
     try:
-        over_network(lambda: job.store.push(url, sha, spec.branch, expect=expected, auth=auth))
+        if expected and not job.store.is_ancestor(expected, sha):
+            _make_room(job, expected, auth)
+            expected = None
+        over_network(lambda: _push(job, sha, expected, auth))
     except PushRejectedError as error:
         _judge_rejection(job, sha, expected, error)
+
+
+def _push(job: Job, sha: str, expected: str | None, auth: Auth) -> None:
+    job.store.push(job.spec.repository.clone_url, sha, job.spec.branch, expect=expected, auth=auth)
+
+
+def _make_room(job: Job, abandoned: str, auth: Auth) -> None:
+    """Delete the branch of an earlier try of this plan, on which the new work does not build."""
+    branch = job.spec.branch
+    job.say(f"publish: {branch} at {abandoned[:10]} is of an earlier try; it makes room")
+    over_network(
+        lambda: job.store.delete_remote_branch(job.spec.repository.clone_url, branch, expect=abandoned, auth=auth)
+    )
 
 
 def _judge_rejection(job: Job, sha: str, expected: str | None, error: PushRejectedError) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from runner import process
 from runner.agents import agent_for
-from runner.agents.base import AgentError, AgentResult, AgentRun, SessionTotal
+from runner.agents.base import AgentError, AgentResult, AgentRun
 from runner.agents.result import InvalidResultError, Result, read_result
 from runner.contract import Outcome
 from runner.gates.command import tail_of
@@ -63,7 +63,6 @@ class Conversation:
         except AgentError as error:
             raise Ending(Outcome.AGENT_FAILED, str(error)) from error
         self._session = str(uuid.uuid4())
-        self._total: SessionTotal | None = None
         self.resumed = False
         """Whether the next question goes to a session that knows the first prompt."""
         self._out = job.exchange / "out" / unit
@@ -85,7 +84,7 @@ class Conversation:
             raise Ending(Outcome.AGENT_FAILED, str(error)) from error
         ended, answer, redact = self._run(run, command)
         self._judge(ended, answer, redact)
-        self._session, self._total = answer.session or self._session, answer.session_total
+        self._session = answer.session or self._session
         self.resumed = self._agent.resumes and answer.session is not None
         try:
             return Reply(read_result(self.result_file, self._unit, answer.final_text))
@@ -116,7 +115,6 @@ class Conversation:
             budget=_rest_of_budget(job),
             resume=self.resumed,
             read_only=self.program.front.access == "read-only",
-            session_before=self._total,
         )
 
     def _empty_out(self) -> None:
@@ -130,7 +128,8 @@ class Conversation:
         job, folder = self._job, self._job.folder / f"{self._unit}-{self._asked}"
         offered = job.settings.environment
         extra = {name: offered[name] for name in job.settings.agent_env if name in offered}
-        env = self._agent.environment(run, offered) | extra | {process.MARKER: job.spec.job}
+        own = {process.MARKER: job.spec.job, "TMPDIR": str(self._mounts.tmp)}
+        env = self._agent.environment(run, offered) | extra | own
         redact = Redactor(env)
         confinement = Confinement(
             cwd=self._mounts.cwd,

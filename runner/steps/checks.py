@@ -129,7 +129,7 @@ class _Confined:
     ) -> process.Ended:
         """Run ``command`` in ``cwd`` for at most ``seconds``."""
         watch, place = self.job.watch, self.checkout
-        confinement = Confinement(cwd=cwd, writable=(place.tree, place.home, place.tmp))
+        confinement = Confinement(cwd=cwd, writable=place.writable, readonly=place.readonly)
         with watch.polled():
             ended = process.run(
                 self.job.sandbox.wrap(command, confinement),

@@ -28,7 +28,6 @@ MAX_SUBJECT = 100
 """Characters of the plan's title in a commit's first line."""
 OUTCOMES = {
     Finding.DAMAGED: Outcome.WORKSPACE_DAMAGED,
-    Finding.REFUSED_FILES: Outcome.WORKSPACE_DAMAGED,
     Finding.WRONG_BRANCH: Outcome.WRONG_BRANCH,
     Finding.FOREIGN_REFS: Outcome.WRONG_BRANCH,
 }
@@ -39,9 +38,12 @@ SENTENCES = {
 
 
 def inspect(job: Job, workspace: Workspace) -> None:
-    """End the job where the agent left its branch, moved others' refs, or broke the repository."""
+    """End the job where the agent left its branch, moved others' refs, or broke the repository.
+
+    Files that git can't carry are left out of the commit and noted: the gates judge what is left.
+    """
     inspection = workspace.inspect()
-    if inspection.finding is None:
+    if inspection.finding not in OUTCOMES:
         job.ledger.note(*inspection.sentences)
         return
     outcome = OUTCOMES[inspection.finding]

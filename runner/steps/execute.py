@@ -6,12 +6,13 @@ that moved meanwhile. From the commit that passed on, only its SHA counts.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from runner import memory
 from runner.contract import MAX_PATHS, GateResult, Outcome, Phase
-from runner.git import display
+from runner.git import GitError, display
 from runner.promptware import PromptInput
 from runner.publish import publish
 from runner.results import ExecutionSummary, Unit
@@ -21,6 +22,7 @@ from runner.steps.commit import commit_lessons, commit_work, inspect
 from runner.steps.describe import describe
 from runner.steps.plan import lessons_of
 from runner.steps.prepare import fetch
+from runner.store import StoreError
 from runner.watch import Ending
 from runner.worktree import Workspace
 
@@ -71,7 +73,8 @@ def run(job: Job, expected: str | None) -> Ending:
         publish(job, workspace.head, execution.gates, expected)
         work = describe(job, execution)
     except BaseException:
-        workspace.salvage()
+        with suppress(GitError, StoreError, OSError):
+            workspace.salvage()
         raise
     finally:
         workspace.remove()

@@ -36,7 +36,6 @@ class Bot:
     refuse_push: bool = False
     refuse_report: int | None = None
     stop: str | None = None
-    stop_in_phase: str | None = None
     ended: tuple[str, ...] = ()
     identities: set[str] = field(default_factory=set)
     claims: list[str] = field(default_factory=list)
@@ -47,6 +46,7 @@ class Bot:
     git_authorisations: set[str] = field(default_factory=set)
     counter: Any = field(default_factory=lambda: itertools.count(1))
     on_push_token: Any = None
+    on_progress: Any = None
     url: str = ""
 
     def identity(self, audience: str) -> str:
@@ -147,8 +147,9 @@ class Handler(BaseHTTPRequestHandler):
         bot.progress.append(progress)
         if not bot.phases or bot.phases[-1] != progress["phase"]:
             bot.phases.append(progress["phase"])
-        stop = bot.stop if bot.stop_in_phase in {None, progress["phase"]} else None
-        self.answer_json(200, ProgressAnswer(stop=stop).model_dump_json())
+        if bot.on_progress is not None:
+            bot.on_progress()
+        self.answer_json(200, ProgressAnswer(stop=bot.stop).model_dump_json())
 
     def post_push_token(self, _job: str, body: bytes) -> None:
         bot = self.bot

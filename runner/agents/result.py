@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -69,10 +70,11 @@ def _read(path: Path) -> bytes | None:
         return None
     except OSError as error:
         raise InvalidResultError(f"The result {path} can't be read as a file: {error.strerror}.") from None
-    with os.fdopen(handle, "rb") as file:
+    with ExitStack() as stack:
+        stack.callback(os.close, handle)
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise InvalidResultError(f"The result {path} is no regular file.")
-        data = file.read(MAX_RESULT + 1)
+        data = stack.enter_context(os.fdopen(handle, "rb", closefd=False)).read(MAX_RESULT + 1)
     if len(data) > MAX_RESULT:
         raise InvalidResultError(f"The result is longer than {MAX_RESULT} bytes.")
     return data

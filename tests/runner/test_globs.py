@@ -1,0 +1,116 @@
+"""Patterns: one meaning, no matter who asks, and no pattern that takes for ever."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runner.globs import any_match, fault, matches
+
+COVERED = [
+    ("src/app.py", "src/app.py"),
+    ("src/*.py", "src/app.py"),
+    ("src/**", "src/app.py"),
+    ("src/**", "src/a/b/c.py"),
+    ("src/", "src/a/b/c.py"),
+    ("**", "anything"),
+    ("**", "any/thing"),
+    ("**/*.py", "app.py"),
+    ("**/*.py", "a/b/app.py"),
+    ("a/**/z", "a/z"),
+    ("a/**/z", "a/b/c/z"),
+    ("a/**/b/**/z", "a/b/b/z"),
+    ("*", "README"),
+    ("??.txt", "ab.txt"),
+    ("?.txt", "ü.txt"),
+    ("[a].txt", "[a].txt"),
+    ("a**b", "axyb"),
+    ("*.py", "new\nline.py"),
+]
+NOT_COVERED = [
+    ("src/*.py", "src/a/app.py"),
+    ("src/**", "src"),
+    ("src/", "src"),
+    ("src", "src/app.py"),
+    ("*", "a/b"),
+    ("**/*.py", "a/b.pyc"),
+    ("a/**/z", "az"),
+    ("a/**/z", "a/z/y"),
+    ("[ab].txt", "a.txt"),
+    ("SRC/*", "src/a"),
+    ("a**b", "ax/yb"),
+    ("", "a"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "path"), COVERED)
+def test_covers(pattern: str, path: str) -> None:
+    assert matches(pattern, path)
+    assert matches(pattern, path.encode())
+
+
+@pytest.mark.parametrize(("pattern", "path"), NOT_COVERED)
+def test_does_not_cover(pattern: str, path: str) -> None:
+    assert not matches(pattern, path)
+    assert not any_match([pattern, "other"], path.encode())
+
+
+def test_bytes_that_are_no_text_are_compared_as_they_are() -> None:
+    assert matches("src/*", b"src/\xff\xfe.py")
+    assert matches("src/??.py", b"src/\xff\xfe.py")
+    assert not matches("src/\ufffd.py", b"src/\xff.py")
+
+
+@given(st.text("ab/*", max_size=8), st.text("ab/", max_size=10))
+def test_agrees_with_a_regular_expression(pattern: str, path: str) -> None:
+    def one(segment: str) -> str:
+        return "".join("[^/]*" if c == "*" else re.escape(c) for c in segment)
+
+    if pattern.endswith("/"):
+        pattern += "**"
+    parts = pattern.split("/")
+    tail = parts[-1] == "**"
+    parts = [*parts, "*"] if tail else parts
+    # every segment ends with a slash here, in pattern and path alike, so that ** is any run of whole segments
+    expected = re.fullmatch("".join("(?:[^/]*/)*" if p == "**" else one(p) + "/" for p in parts), path + "/")
+    assert matches(pattern, path) == bool(expected)
+
+
+def test_a_hostile_pattern_takes_no_time() -> None:
+    start = time.monotonic()
+    assert not matches("*a" * 140 + "b", "a" * 4000)
+    assert not matches("**/a/" * 60 + "b", "a/" * 1000 + "c")
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("pattern", ["src/*.py", "src/**", "docs/", "**/CLAUDE.md", ".github/CODEOWNERS", "a b/ü.py"])
+def test_patterns_a_plan_may_hold(pattern: str) -> None:
+    assert fault(pattern) is None
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "",
+        "/etc/passwd",
+        "../x",
+        "a/../b",
+        "./a",
+        "a//b",
+        "**",
+        "*",
+        "**/*",
+        "*/**",
+        ".git/config",
+        ".GIT/x",
+        "a\\b",
+        "a\nb",
+        "a\u202eb",
+    ],
+)
+def test_patterns_a_plan_may_not_hold(pattern: str) -> None:
+    assert fault(pattern)

@@ -125,7 +125,7 @@ class OwnAgentSection(_Section):
     """A command-line agent of one's own."""
 
     command: list[CommandWord] = Field(min_length=1, max_length=100)
-    """Its argument list; `{prompt_file}`, `{result_file}`, `{model}`, `{unit}`, `{attempt}`, `{worktree}` are filled in."""
+    """Its argument list; filled in: `{prompt_file}`, `{result_file}`, `{model}`, `{unit}`, `{attempt}`, `{worktree}`"""
     output: Literal["text", "jsonl"] = "text"
     """What it prints."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import re
 from dataclasses import asdict, dataclass
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from runner.store import StoreError
 
@@ -15,6 +16,28 @@ if TYPE_CHECKING:
 
 PLAN_UID = re.compile(r"[a-z0-9]{1,64}")
 """What may become the name of a folder and a ref."""
+
+
+class Lock:
+    """A lock on a plan until it is closed, forgotten, or the process dies: then nobody is at work on the plan."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle: int | None = handle
+
+    def close(self) -> None:
+        """Let go; once more does nothing."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
 
 
 @dataclass(frozen=True)
@@ -48,20 +71,17 @@ class Place:
         """Everything of the workspace."""
         return self.home / "worktrees" / str(self.repository_id) / self.plan_uid
 
-    def hold(self) -> IO[str] | None:
-        """Take the plan's lock for as long as the file stays open, None where another job has it.
-
-        The kernel lets go of it when the process dies, so a lock that can be taken means that nobody is at work.
-        """
+    def hold(self) -> Lock | None:
+        """Take the plan's lock, None where another job has it."""
         path = self.home / "locks" / f"{self.repository_id}-{self.plan_uid}.lock"
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = path.open("w")
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            lock.close()
+            os.close(handle)
             return None
-        return lock
+        return Lock(handle)
 
     def save(self, state: State) -> None:
         """Write the state so that it is there whole or not at all."""

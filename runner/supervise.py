@@ -90,7 +90,8 @@ def send(pid: int, start: int, number: signal.Signals) -> None:
 
 def _program(pid: int) -> str:
     try:
-        return os.path.basename(os.readlink(f"/proc/{pid}/exe"))  # noqa: PTH115, PTH119
+        with open(f"/proc/{pid}/comm") as file:  # noqa: PTH123
+            return file.read().strip()
     except OSError:
         return ""
 

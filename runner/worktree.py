@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from runner import folders
 from runner.filetree import FileTree
 from runner.git import GitError
-from runner.place import Place, State
+from runner.place import Lock, Place, State
 from runner.store import SALVAGE, TRACKING, ObjectStore, StoreError
 from runner.workrepo import DamagedError, WorkRepository, WrongBranchError
 
@@ -76,7 +76,7 @@ class Mounts:
 class Workspace:
     """A plan's folder, held by one job."""
 
-    def __init__(self, store: ObjectStore, plan_uid: str, state: State, lock: IO[str], owner: Owner | None) -> None:
+    def __init__(self, store: ObjectStore, plan_uid: str, state: State, lock: Lock, owner: Owner | None) -> None:
         self.store, self.plan_uid, self.owner = store, plan_uid, owner
         self._place = Place(store.home, store.repository_id, plan_uid)
         self.folder = self._place.folder
@@ -301,7 +301,7 @@ class Workspace:
         self._lock.close()
 
 
-def _clear(store: ObjectStore, plan_uid: str, lock: IO[str]) -> str | None:
+def _clear(store: ObjectStore, plan_uid: str, lock: Lock) -> str | None:
     """Salvage and remove a plan's folder; return what was salvaged. The lock must be held."""
     place = Place(store.home, store.repository_id, plan_uid)
     if not os.path.lexists(place.folder):

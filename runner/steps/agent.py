@@ -169,7 +169,7 @@ class Conversation:
     def _judge(self, ended: process.Ended, answer: AgentResult, redact: Redactor) -> None:
         """End the job where the agent did not end by itself and well."""
         folder = self._job.folder / f"{self._unit}-{self._asked}"
-        printed = redact(tail_of(folder / "stderr") or tail_of(folder / "stdout"))
+        printed = redact(tail_of(folder / "stderr").strip() or tail_of(folder / "stdout").strip())
         stopped = self._job.watch.ending()
         if ended.reason == "output_flood":
             megabytes = OUTPUT_LIMIT // 1_000_000

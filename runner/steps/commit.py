@@ -63,7 +63,9 @@ def commit_lessons(job: Job, workspace: Workspace, lessons: Sequence[Lesson]) ->
         return set()
     today = datetime.fromtimestamp(job.now(), UTC).date()
     known = memory.parse(lesson_sources(job))
-    written = memory.write(lessons, known, f"#{job.spec.issue.number}", today)
+    repository = job.spec.repository
+    plan = f"{repository.owner}/{repository.name}#{job.spec.issue.number}"
+    written = memory.write(lessons, known, plan, today)
     job.ledger.note(*written.refused)
     for path, content in written.files:
         _write_inside(workspace.tree, path, content, job.sandbox.owner)

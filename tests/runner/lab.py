@@ -155,7 +155,8 @@ class Lab:
 
     def start(self, job: str, **extra: str) -> subprocess.Popen[str]:
         """Start a job as GitHub does: a process of its own."""
-        environment = {**self.environment, **extra, "TWOGATE_AGENT_ENV": ",".join(extra)}
+        names = ",".join(name for name in extra if not name.startswith("TWOGATE_"))
+        environment = {**self.environment, **extra, "TWOGATE_AGENT_ENV": names}
         return subprocess.Popen(
             [sys.executable, "-m", "runner", "run", "--job", job],
             env=environment,

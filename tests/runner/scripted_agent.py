@@ -43,9 +43,9 @@ def mend() -> None:
     if sys.argv[3] == "1":
         write(BAD)
     else:
-        named = [word.strip("`'\"()[].,") for word in prompt.split()]
+        named = [word.strip("`'\"()[].,:") for word in prompt.split()]
         outputs = [Path(word) for word in named if word.startswith("/") and word.endswith(".txt")]
-        assert "5 != 7" in prompt, prompt
+        assert "7 != 5" in prompt, prompt
         assert any("AssertionError: 7 != 5" in output.read_text() for output in outputs), prompt
         write()
     result(DONE)
@@ -161,7 +161,9 @@ def settle() -> None:
 
 def learn() -> None:
     write()
-    result({**DONE, "lessons": [{"unit": "ExecutePlan", "kind": "fact", "text": "add() lives in calc.py."}]})
+    result(
+        {**DONE, "lessons": [{"unit": "ExecutePlan", "kind": "fact", "text": "The function add() lives in calc.py."}]}
+    )
 
 
 def stop_here() -> None:

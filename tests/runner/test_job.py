@@ -220,7 +220,7 @@ def test_lessons_are_committed_by_themselves_and_stay_outside_of_the_scope_gate(
     assert subjects == ["Note what was learned (#7)", "Add two numbers right (#7)"]
     assert report.work is not None
     lesson = next(file.path for file in report.work.files if file.path.startswith(".twogate/promptware/ExecutePlan/"))
-    assert "add() lives in calc.py." in lab.shown(lesson)
+    assert "The function add() lives in calc.py." in lab.shown(lesson)
 
 
 # --- plans

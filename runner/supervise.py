@@ -154,7 +154,9 @@ def _start(command: list[str], limits: dict[str, int]) -> int:
         hard = resource.getrlimit(number)[1]
         capped = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(number, (capped, capped))
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True).pid
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    process.returncode = 0  # its finalizer would reap a command that has ended already, and its exit code with it
+    return process.pid
 
 
 def _stopped(command: int, runner: socket.socket) -> bool:

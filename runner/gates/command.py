@@ -38,7 +38,7 @@ VARYING = (
     (re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|sec|seconds?|m|min)\b"), "<time>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ][\d:.,+Z-]*"), "<time>"),
     (re.compile(r"(:|line |\()\d+(?::\d+)?"), r"\1<line>"),
-    (re.compile(r"\b\d+ (passed|passing|ok|skipped|deselected|xfailed|warnings?|total|tests?|files?)\b"), r"<n> \1"),
+    (re.compile(r",? ?\b\d+ (?:passed|passing|ok|skipped|deselected|xfailed|warnings?|total|tests?|files?)\b"), ""),
     (re.compile(r"/(?:tmp|var/tmp|private)/[^\s:'\")]*"), "<tmp>"),
     (re.compile(r"[ =_-]{2,}"), " "),
 )

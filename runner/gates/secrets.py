@@ -33,6 +33,8 @@ from runner.gates.verdict import failed, passed, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detect_secrets.plugins.base import RegexBasedDetector
+
     from runner.contract import GateResult
     from runner.gates.change import Change
 
@@ -47,14 +49,15 @@ MIN_DISTINCT = 6
 PLACEHOLDER = re.compile(r"example|placeholder|changeme|your[-_]|dummy|redacted|xxxx|\.\.\.|<|\$\{|\{\{", re.IGNORECASE)
 """Words of documentation, and of templates that are filled in later."""
 
-DETECTORS = (
+JWT = JwtTokenDetector()
+"""Asked as a whole: it looks into the token as well."""
+DETECTORS: tuple[RegexBasedDetector, ...] = (
     AWSKeyDetector(),
     AzureStorageKeyDetector(),
     BasicAuthDetector(),
     DiscordBotTokenDetector(),
     GitHubTokenDetector(),
     GitLabTokenDetector(),
-    JwtTokenDetector(),
     MailchimpDetector(),
     NpmDetector(),
     OpenAIDetector(),
@@ -66,6 +69,7 @@ DETECTORS = (
     TelegramBotTokenDetector(),
     TwilioKeyDetector(),
 )
+"""Asked for their patterns: what they return themselves may be a group, such as ``ghp`` alone."""
 MORE = {
     "Anthropic key": re.compile(r"sk-ant-[a-z0-9]{3,10}-[A-Za-z0-9_-]{40,}"),
     "GitHub fine-grained token": re.compile(r"github_pat_[A-Za-z0-9_]{60,}"),
@@ -74,6 +78,10 @@ MORE = {
     "Hugging Face token": re.compile(r"\bhf_[A-Za-z0-9]{34,}\b"),
 }
 """Formats that detect-secrets 1.5.0 lacks."""
+FORMATS = (*((detector.secret_type, p) for detector in DETECTORS for p in detector.denylist), *MORE.items())
+"""Every pattern with the kind of what it finds."""
+PASSWORD = BasicAuthDetector.secret_type
+"""A password within an address: the pattern's group, and often a placeholder."""
 PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:\\[nr]|[\s\"',+])*"
     r"(?:(?:Proc-Type|DEK-Info|Version|Comment)[^\n]{0,100}(?:\\n|\s)*)*[A-Za-z0-9+/=]{40}"
@@ -114,17 +122,16 @@ def _finds(text: str, known_lines: set[str], known: str) -> set[tuple[int, str]]
 
 
 def _values(line: str) -> Iterator[tuple[str, str]]:
-    for detector in DETECTORS:
-        for value in detector.analyze_string(line):
-            yield detector.secret_type, value
-    for kind, pattern in MORE.items():
+    for value in JWT.analyze_string(line):
+        yield JWT.secret_type, value
+    for kind, pattern in FORMATS:
         for found in pattern.finditer(line):
-            yield kind, found[0]
+            yield kind, found[1] if kind == PASSWORD else found[0]
 
 
 def _is_real(kind: str, value: str) -> bool:
     if PLACEHOLDER.search(value) or len(set(value)) < MIN_DISTINCT:
         return False
-    if kind == BasicAuthDetector.secret_type:
+    if kind == PASSWORD:
         return len(value) >= MIN_PASSWORD and any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
     return True

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.lifecycle.plan import Person
+from bot.lifecycle.plan import Person, Repo
 from bot.lifecycle.requests import Request
 from bot.lifecycle.states import Frozen
 
@@ -156,6 +156,8 @@ class Say(_Effect):
 
     kind: Literal["say"] = "say"
     priority: Literal[Priority.SAY] = Priority.SAY
+    repo: Repo
+    issue_number: int
     topic: Topic
     to: Person | None = None
     details: dict[str, str] = Field(default_factory=dict)

@@ -183,6 +183,13 @@ class PlanPosted(_Event):
     posted_at: float
 
 
+class StatusPosted(_Event):
+    """The status comment is on the issue."""
+
+    type: Literal["status_posted"] = "status_posted"
+    comment_id: int
+
+
 class BranchConfirmed(_Event):
     """The pushed branch was read back and is the verified commit."""
 
@@ -239,6 +246,8 @@ class SlotGranted(_Event):
     """The queue lets the plan start."""
 
     type: Literal["slot_granted"] = "slot_granted"
+    overlaps: tuple[str, ...] = ()
+    """With ``overlap: warn``: issues whose unmerged plans may touch the same files."""
 
 
 class QueueWaits(_Event):
@@ -332,6 +341,7 @@ Event = Annotated[
     | SplitDone
     | JobEvent
     | PlanPosted
+    | StatusPosted
     | BranchConfirmed
     | ReviewPosted
     | BaseChecked

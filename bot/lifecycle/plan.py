@@ -156,8 +156,11 @@ class Plan(Frozen):
     """The next execution goes on from ``branch_head`` rather than from the default branch."""
     review: Review | None = None
     failure: Failure | None = None
+    status_comment_id: int | None = None
     pull_request: int | None = None
     pull_request_url: str | None = None
+    overlaps: tuple[str, ...] = ()
+    """Issues whose unmerged plans may touch the same files, where the policy only warns of it."""
     waits_for: tuple[str, ...] = ()
     """What the queue names: issue numbers or paths, for the status line."""
 

@@ -170,6 +170,7 @@ ROWS: dict[type, tuple[_Cells, ...]] = {
     ),
     # what the bot's own effects found
     ev.PlanPosted: (go(ALL, world.plan_posted, to=ALL),),
+    ev.StatusPosted: (go(ALL, world.status_posted, to=ALL),),
     ev.BranchConfirmed: (go(V, world.branch_confirmed, to={V, R}), stay(ALL - {V}, "nothing waits for it")),
     ev.ReviewPosted: (go(R, world.review_posted, to=R), stay(ALL - {R}, "no longer in review")),
     ev.BaseChecked: (go(R, world.base_checked, to=R), stay(ALL - {R}, "no longer in review")),

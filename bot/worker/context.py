@@ -46,6 +46,13 @@ class Done:
     follow_ups: tuple[NewDelivery, ...] = ()
 
 
+class PolicyFault(Frozen):
+    """Body of a ``policy_invalid`` delivery: what was said, and why it can't be judged."""
+
+    request: Request
+    reason: str
+
+
 class Judged(Frozen):
     """Body of an ``authorised`` delivery: what was said and what GitHub answered about it."""
 
@@ -53,14 +60,10 @@ class Judged(Frozen):
     reading: Reading
 
 
-def event_delivery(
-    event: Any, *, guid: str, source: Source, lane: str, installation_id: int
-) -> NewDelivery:
+def event_delivery(event: Any, *, guid: str, source: Source, lane: str, installation_id: int) -> NewDelivery:
     """Return a lifecycle event as an internal delivery."""
     body = EVENT.dump_json(event).decode()
-    return NewDelivery(
-        guid=guid, source=source, event="event", lane=lane, body=body, installation_id=installation_id
-    )
+    return NewDelivery(guid=guid, source=source, event="event", lane=lane, body=body, installation_id=installation_id)
 
 
 def found(claimed: Claimed, event: Any, result: str = "") -> Done:

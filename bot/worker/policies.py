@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.errors import UserError
-from bot.lifecycle.policy import Policy
-from bot.lifecycle.policy_file import PolicyError, parse_policy
+from bot.lifecycle.policy import Policy, PolicyError, parse_policy
 
 if TYPE_CHECKING:
     from bot.github.gateway import Gateway
@@ -16,7 +15,7 @@ POLICY_PATH = ".github/twogate.yml"
 """Where a repository says how it wants to be served."""
 
 
-class InvalidPolicy(UserError):
+class InvalidPolicyError(UserError):
     """The file can't be read as a policy; the message names line and reason."""
 
 
@@ -27,11 +26,11 @@ class Policies:
         self._gateway = gateway
 
     def at(self, repo: Repo, ref: str) -> Policy:
-        """Return the policy at a commit or branch. Raises :class:`InvalidPolicy`."""
+        """Return the policy at a commit or branch. Raises :class:`InvalidPolicyError`."""
         text = self._gateway.file(repo, POLICY_PATH, ref)
         if text is None:
             return Policy.default()
         try:
             return parse_policy(text)
         except PolicyError as error:
-            raise InvalidPolicy(f"`{POLICY_PATH}`: {error}") from error
+            raise InvalidPolicyError(f"`{POLICY_PATH}`: {error}") from error

@@ -24,3 +24,35 @@ LONGEST_PUT_OFF = 2 * 3_600.0
 """No answer of GitHub puts work off for longer: its limits reset within the hour, so more is a mistake."""
 RETENTION = 3_600.0
 """Between two rounds of forgetting finished rows."""
+
+# What the bot looks after
+
+JOB_START_DEADLINE = 1_800.0
+"""From the dispatch until a runner must have claimed the job; GitHub itself would wait 24 hours for one."""
+JOB_SILENCE = 300.0
+"""Without a heartbeat, which comes every 15 seconds, a claimed job counts as lost."""
+JOB_LOOK = 15.0
+"""Between two looks for jobs that are overdue."""
+RUN_GRACE = 60.0
+"""From the end of an Actions run until its job counts as lost: the report may still be on its way."""
+POLL_LOOK = 2.0
+"""Between two looks for plans whose reactions are due; costs nothing where none is."""
+POLL_FASTEST = 10.0
+"""Between two looks at the reactions of a plan that was just posted: somebody may sit in front of it."""
+POLL_SLOWEST = 600.0
+"""Between two looks at the reactions of a plan that has waited for days."""
+POLL_SHARE = 0.02
+"""A plan is looked at again after this share of the time it has waited, within the two bounds above."""
+RECONCILE = 600.0
+"""Between two comparisons of every open plan with GitHub."""
+ALARM_PAUSE = 10 * 365 * 86_400.0
+"""That an installation stands still after an alarm: until a maintainer lifts it."""
+REDELIVER = 300.0
+"""Between two looks for deliveries that could not be made."""
+REDELIVER_SPAN = 3 * 86_400.0
+"""How far back they are looked for: GitHub sends none again that is older than three days."""
+
+
+def poll_pause(waited: float) -> float:
+    """Return the seconds until a plan's reactions are looked at again, after it has waited this long."""
+    return min(max(waited * POLL_SHARE, POLL_FASTEST), POLL_SLOWEST)

@@ -235,12 +235,14 @@ class AnyHistory(RuleBasedStateMachine):
                 ev.SplitDone,
                 ev.HoldPlaced,
                 ev.HoldLifted,
+                ev.StatusPosted,
             ]
         ),
     )
     def world(self, data, kind):
         extra = {
             ev.PullRequestOpened: {"number": 3, "url": "http://x/3"},
+            ev.StatusPosted: {"comment_id": 77},
             ev.QueueWaits: {"on": WaitingOn.OVERLAP, "waits_for": ("#3",)},
             ev.IssueEdited: {"sha256": data.draw(st.sampled_from([makers.ISSUE.sha256, "9" * 64]))},
             ev.ApprovalVoid: {"what": "plan_comment"},
@@ -308,5 +310,7 @@ class AnyHistory(RuleBasedStateMachine):
         assert self.plan.plan_approval.binds_to == self.plan.revision.sha256 or self.plan.ended
 
 
-AnyHistory.TestCase.settings = settings(max_examples=60, stateful_step_count=60, deadline=None, report_multiple_bugs=False)
+AnyHistory.TestCase.settings = settings(
+    max_examples=60, stateful_step_count=60, deadline=None, report_multiple_bugs=False
+)
 test_any_history = AnyHistory.TestCase

@@ -33,10 +33,10 @@ def _open(plan: Plan) -> Job:
     return plan.job
 
 
-def start_execution(plan: Plan, _event: events.SlotGranted) -> Step:
+def start_execution(plan: Plan, event: events.SlotGranted) -> Step:
     """Begin the approved work."""
     head = plan.branch_head if plan.carry_on else None
-    plan = changed(plan, state=State.EXECUTING, waits_for=())
+    plan = changed(plan, state=State.EXECUTING, waits_for=(), overlaps=event.overlaps)
     plan, effects = open_job(plan, JobKind.EXECUTE, Unit.EXECUTE_PLAN, head=head)
     return moved(plan, "a slot is free: executing", *effects)
 

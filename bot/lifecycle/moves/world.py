@@ -63,6 +63,11 @@ def plan_posted(plan: Plan, event: events.PlanPosted) -> Step:
     return moved(plan, f"revision {event.revision} posted")
 
 
+def status_posted(plan: Plan, event: events.StatusPosted) -> Step:
+    """Remember the comment, to edit it from now on."""
+    return Step(changed(plan, status_comment_id=event.comment_id), (), "status comment noted")
+
+
 def branch_confirmed(plan: Plan, event: events.BranchConfirmed) -> Step:
     """Show the work: the branch is what was verified."""
     review = plan.review

@@ -1,0 +1,106 @@
+"""One delivery, thought about in one transaction without any call outside: what it means, and what that does."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import TYPE_CHECKING
+
+from bot.lifecycle import effects as fx
+from bot.lifecycle import events as ev
+from bot.lifecycle.commands import Verb
+from bot.lifecycle.queue import Verdict, next_starts
+from bot.lifecycle.requests import Refusal, Request, decide
+from bot.lifecycle.states import State
+from bot.store import plans
+from bot.worker.apply import QUEUE, apply, open_new
+from bot.worker.asking import answer, ask, refuse
+from bot.worker.context import EVENT, Judged, PolicyFault
+from bot.worker.translate import translate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bot.store.deliveries import Delivery
+    from bot.store.engine import Tx
+
+IN_THE_QUEUES_SIGHT = frozenset(State) - {State.MERGED, State.REJECTED, State.CANCELLED, State.SPLIT, State.ICEBOX}
+"""States whose plans the queue looks at: those that wait, and those that others wait for."""
+
+
+class Advance:
+    """The worker's ``advance``: takes a delivery of any source and returns what came of it."""
+
+    def __init__(
+        self, bot_user_id: Callable[[], int], new_uid: Callable[[], str] = lambda: secrets.token_hex(6)
+    ) -> None:
+        self._bot_user_id = bot_user_id
+        self._new_uid = new_uid
+
+    def __call__(self, tx: Tx, delivery: Delivery) -> str:
+        """Advance whatever the delivery is about."""
+        if delivery.source == "github":
+            return translate(tx, delivery, self._bot_user_id())
+        if delivery.event == QUEUE:
+            return self._queue(tx, delivery)
+        if delivery.event == "request":
+            return ask(tx, Request.model_validate_json(delivery.body))
+        if delivery.event == "authorised":
+            return self._decide(tx, Judged.model_validate_json(delivery.body))
+        if delivery.event == "policy_invalid":
+            fault = PolicyFault.model_validate_json(delivery.body)
+            return answer(tx, fault.request, fx.Topic.POLICY_INVALID, delivery.lane, reason=fault.reason)
+        return self._event(tx, delivery)
+
+    def _event(self, tx: Tx, delivery: Delivery) -> str:
+        event = _effect_failed(delivery) if delivery.event == "effect_failed" else EVENT.validate_json(delivery.body)
+        plan = plans.latest(tx, delivery.lane)
+        if plan is None:
+            return "no plan of this issue"
+        return apply(tx, plan, event)
+
+    def _decide(self, tx: Tx, judged: Judged) -> str:
+        request = judged.request
+        lane = f"{request.repo.id}:{request.issue_number}"
+        plan = plans.latest(tx, lane)
+        event = decide(request, judged.reading, plan)
+        if isinstance(event, Refusal):
+            return refuse(tx, request, event, lane)
+        if isinstance(event, ev.PlanRequested) and (plan is None or plan.ended):
+            return open_new(tx, event, self._new_uid(), plan.try_number + 1 if plan else 1)
+        if request.command.verb is Verb.HELP:
+            return answer(tx, request, fx.Topic.HELP, lane)
+        if plan is None:
+            return answer(tx, request, fx.Topic.NO_PLAN, lane)
+        return apply(tx, plan, event)
+
+    def _queue(self, tx: Tx, delivery: Delivery) -> str:
+        repository_id = int(delivery.lane.split(":")[0])
+        known = plans.in_repository(tx, repository_id, IN_THE_QUEUES_SIGHT)
+        newest = max(known, key=lambda plan: plan.requested_at, default=None)
+        if newest is None:
+            return "no plan is open"
+        verdicts = next_starts(known, newest.policy)
+        notes = [self._queued(tx, delivery, verdict) for verdict in verdicts]
+        return "; ".join(notes) or "nothing waits"
+
+    def _queued(self, tx: Tx, delivery: Delivery, verdict: Verdict) -> str:
+        plan = plans.get(tx, verdict.uid)
+        if plan is None:
+            return "gone"
+        said = {"at": delivery.received_at, "source": delivery.guid}
+        if verdict.starts:
+            return f"#{plan.issue_number}: {apply(tx, plan, ev.SlotGranted(**said, overlaps=verdict.overlaps))}"
+        event = ev.QueueWaits.model_validate({**said, "on": verdict.on, "waits_for": verdict.waits_for})
+        return f"#{plan.issue_number}: {apply(tx, plan, event)}"
+
+
+def _effect_failed(delivery: Delivery) -> ev.EffectFailed:
+    said = json.loads(delivery.body)
+    return ev.EffectFailed(
+        at=delivery.received_at,
+        source=said["key"],
+        effect=said["effect"],
+        job=said["job"],
+        sentence=said["sentence"],
+    )

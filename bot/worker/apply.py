@@ -1,0 +1,123 @@
+"""Put an event to a plan: one transition, and in the same commit the row, the journal, the jobs, the effects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bot.lifecycle.plan import lane
+from bot.lifecycle.transitions import open_plan, transition
+from bot.store import deliveries, jobs, journal, outbox, plans
+from bot.store.deliveries import NewDelivery
+from bot.store.journal import Entry
+from bot.worker.schedule import JOB_START_DEADLINE
+
+if TYPE_CHECKING:
+    from bot.lifecycle.events import Event, PlanRequested
+    from bot.lifecycle.moves.common import Step
+    from bot.lifecycle.plan import Job, Plan
+    from bot.store.engine import Tx
+
+QUEUE = "queue"
+"""Event of the delivery that asks a repository's queue to look again."""
+
+
+def apply(tx: Tx, plan: Plan, event: Event) -> str:
+    """Put the event to the plan and return what came of it."""
+    step = transition(plan, event)
+    plans.save(tx, step.plan, plan.version)
+    _follow(tx, plan, step, event)
+    return step.note
+
+
+def open_new(tx: Tx, event: PlanRequested, uid: str, try_number: int) -> str:
+    """Open a plan for a request and return what came of it."""
+    step = open_plan(event, uid, try_number)
+    plans.save(tx, step.plan, None)
+    _follow(tx, None, step, event)
+    return step.note
+
+
+def _follow(tx: Tx, before: Plan | None, step: Step, event: Event) -> None:
+    plan = step.plan
+    journal.append(tx, _entry(before, step, event))
+    _keep_jobs(tx, before, plan)
+    outbox.add(tx, step.effects, lane=plan.lane, installation_id=plan.repo.installation_id, plan_uid=plan.uid)
+    if before is None or (before.state, before.hold) != (plan.state, plan.hold):
+        ask_queue(tx, plan.repo.id, plan.repo.installation_id, f"{plan.uid}:{plan.version}")
+
+
+def ask_queue(tx: Tx, repository_id: int, installation_id: int, why: str) -> None:
+    """Let the repository's queue look again, once for each reason."""
+    deliveries.add(
+        tx,
+        NewDelivery(
+            guid=f"queue:{why}",
+            source="effect",
+            event=QUEUE,
+            lane=lane(repository_id, 0),
+            body="{}",
+            installation_id=installation_id,
+        ),
+    )
+
+
+def _entry(before: Plan | None, step: Step, event: Event) -> Entry:
+    plan = step.plan
+    by = getattr(event, "by", None)
+    return Entry(
+        ref=f"{plan.uid}:{plan.version}",
+        lane=plan.lane,
+        at=event.at,
+        event=event.type,
+        source=event.source,
+        plan_uid=plan.uid,
+        version=plan.version,
+        actor_id=by.id if by else None,
+        actor_login=by.login if by else None,
+        from_state=before.state if before else None,
+        to_state=plan.state,
+        note=step.note,
+        details=_details(plan, event),
+    )
+
+
+def _details(plan: Plan, event: Event) -> dict[str, Any]:
+    """Return the hashes and numbers that an auditor asks for, whole."""
+    revision, review = plan.revision, plan.review
+    found = {
+        "waiting_on": plan.waiting_on,
+        "revision": revision.number if revision else None,
+        "plan_sha256": revision.sha256 if revision else None,
+        "head": review.work.head if review else None,
+        "job": plan.job.id if plan.job else getattr(event, "job", None),
+        "via": getattr(event, "via", None),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _keep_jobs(tx: Tx, before: Plan | None, plan: Plan) -> None:
+    """Let the jobs' rows say what the plan says: a new job opened, a dropped one told to stop and closed."""
+    old, new = before.job if before else None, plan.job
+    if old is not None and (new is None or new.id != old.id):
+        jobs.stop(tx, old.id, "The plan no longer waits for this job.")
+        jobs.close(tx, old.id)
+    if new is None:
+        return
+    if old is None or new.id != old.id:
+        _open_job(tx, plan, new)
+    elif new.run_id is not None and new.run_id != old.run_id:
+        jobs.dispatched(tx, new.id, new.run_id)
+
+
+def _open_job(tx: Tx, plan: Plan, job: Job) -> None:
+    jobs.open_job(
+        tx,
+        job=job.id,
+        plan_uid=plan.uid,
+        repository_id=plan.repo.id,
+        lane=plan.lane,
+        installation_id=plan.repo.installation_id,
+        kind=job.kind,
+        unit=job.unit,
+        deadline_at=tx.now + JOB_START_DEADLINE,
+    )

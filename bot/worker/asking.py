@@ -1,0 +1,63 @@
+"""What is done with what people said: ask GitHub about it, refuse it, answer it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.lifecycle import effects as fx
+from bot.store import journal, outbox, plans
+from bot.store.journal import Entry
+
+if TYPE_CHECKING:
+    from bot.lifecycle.requests import Refusal, Request
+    from bot.store.engine import Tx
+
+
+def ask(tx: Tx, request: Request) -> str:
+    """Put a request to GitHub before it is put to the plan; each saying is asked about once, whoever repeats it."""
+    key = f"authorise:{request.source}"
+    plan = plans.latest(tx, f"{request.repo.id}:{request.issue_number}")
+    new = outbox.add(
+        tx,
+        [fx.Authorise(key=key, request=request)],
+        lane=f"{request.repo.id}:{request.issue_number}",
+        installation_id=request.repo.installation_id,
+        plan_uid=plan.uid if plan else None,
+    )
+    return f"/{request.command.verb} of {request.actor.login}: " + ("asking GitHub" if new else "was asked before")
+
+
+def refuse(tx: Tx, request: Request, refusal: Refusal, lane: str) -> str:
+    """Journal a refusal, and answer it where words were said."""
+    journal.append(
+        tx,
+        Entry(
+            ref=f"refused:{request.source}",
+            lane=lane,
+            at=request.at,
+            event="refused",
+            source=request.source,
+            actor_id=request.actor.id,
+            actor_login=request.actor.login,
+            note=refusal.reason,
+            details={"command": request.command.verb, "via": request.via},
+        ),
+    )
+    if refusal.topic is not None:
+        needs = refusal.needs.name.lower() if refusal.needs else ""
+        answer(tx, request, fx.Topic(refusal.topic), lane, needs=needs, command=request.command.verb)
+    return f"refused: {refusal.reason}"
+
+
+def answer(tx: Tx, request: Request, topic: fx.Topic, lane: str, **details: str) -> str:
+    """Answer the person who asked with one short comment."""
+    say = fx.Say(
+        key=f"say:{topic}:{request.source}",
+        repo=request.repo,
+        issue_number=request.issue_number,
+        topic=topic,
+        to=request.actor,
+        details=details,
+    )
+    outbox.add(tx, [say], lane=lane, installation_id=request.repo.installation_id)
+    return f"said {topic}"

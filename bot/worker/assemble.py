@@ -1,0 +1,51 @@
+"""Put the worker together."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bot.worker import poll, reconcile
+from bot.worker import schedule as s
+from bot.worker.advance import Advance
+from bot.worker.context import Context
+from bot.worker.deliver import KINDS, WRITING, Deliver
+from bot.worker.loop import Worker
+from bot.worker.periodic import Periodic
+from bot.worker.policies import Policies
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bot.github.gateway import Gateway
+    from bot.store.engine import Store
+
+
+def build_worker(
+    store: Store,
+    gateway: Gateway,
+    *,
+    workflow: str,
+    now: Callable[[], float],
+    decrypt: Callable[[bytes], str],
+    threads: int = s.THREADS,
+) -> Worker:
+    """Return the worker with everything that it does, not yet started."""
+    context = Context(
+        store=store, gateway=gateway, policies=Policies(gateway), workflow=workflow, now=now, decrypt=decrypt
+    )
+    tasks = [
+        Periodic("poll", s.POLL_LOOK, partial(poll.poll, context)),
+        Periodic("jobs", s.JOB_LOOK, partial(reconcile.watch_jobs, context)),
+        Periodic("redeliver", s.REDELIVER, partial(reconcile.redeliver, context), at_start=True),
+        Periodic("reconcile", s.RECONCILE, partial(reconcile.reconcile, context), at_start=True),
+    ]
+    return Worker(
+        store,
+        Advance(lambda: gateway.identity().bot_user_id),
+        Deliver(context),
+        kinds=frozenset(KINDS),
+        paced=frozenset(WRITING),
+        periodic=tasks,
+        threads=threads,
+    )

@@ -1,0 +1,54 @@
+"""One effect, carried out: which function does which kind."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from bot.worker.effects import authorise, branch, dispatch, posts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from bot.store.deliveries import NewDelivery
+    from bot.store.outbox import Claimed
+    from bot.worker.context import Context, Done
+
+log = logging.getLogger(__name__)
+
+READING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
+    "authorise": authorise.authorise,
+    "read_back": branch.read_back,
+    "check_base": branch.check_base,
+}
+"""Effects that only ask."""
+
+WRITING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
+    "dispatch": dispatch.dispatch,
+    "stop_run": dispatch.stop_run,
+    "open_pull_request": branch.open_pull_request,
+    "acknowledge": posts.acknowledge,
+    "post_plan": posts.post_plan,
+    "mark_superseded": posts.mark_superseded,
+    "post_review": posts.post_review,
+    "conclude_check": posts.conclude_check,
+    "delete_branch": branch.delete_branch,
+    "say": posts.say,
+    "show_status": posts.show_status,
+}
+"""Effects that change something on GitHub, and so are paced."""
+
+KINDS = READING | WRITING
+
+
+class Deliver:
+    """The worker's ``deliver``."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def __call__(self, claimed: Claimed) -> Iterable[NewDelivery]:
+        """Carry out one effect and return what goes back into the inbox."""
+        done = KINDS[claimed.kind](self._context, claimed, claimed.effect)
+        log.info("%s: %s", claimed.key, done.result)
+        return done.follow_ups

@@ -1,0 +1,120 @@
+"""Ask GitHub about a request at the moment of decision: who the person is, and what they were looking at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.github.gateway import Missing
+from bot.lifecycle.commands import Verb
+from bot.lifecycle.requests import Reading
+from bot.lifecycle.states import State, Via
+from bot.store import plans
+from bot.store.deliveries import NewDelivery
+from bot.worker.context import Done, Judged, PolicyFault
+from bot.worker.effects.texts import sha256
+from bot.worker.policies import InvalidPolicyError
+
+if TYPE_CHECKING:
+    from bot.lifecycle.effects import Authorise
+    from bot.lifecycle.plan import Plan
+    from bot.lifecycle.policy import Policy
+    from bot.lifecycle.requests import Request
+    from bot.store.outbox import Claimed
+    from bot.worker.context import Context
+
+NEED_ISSUE = frozenset({Verb.PLAN, Verb.UPDATE})
+"""Commands that take the issue's text as it reads now."""
+
+
+def authorise(ctx: Context, claimed: Claimed, effect: Authorise) -> Done:
+    """Read what the decision needs and hand it, with the request, to the plan."""
+    request = effect.request
+    with ctx.store.read() as tx:
+        plan = plans.latest(tx, claimed.lane)
+    try:
+        policy = _policy(ctx, request, plan)
+    except InvalidPolicyError as fault:
+        reason = PolicyFault(request=request, reason=str(fault))
+        return Done("the policy can't be read", (_delivery(claimed, "policy_invalid", reason.model_dump_json()),))
+    if request.via is Via.LABEL and request.command.argument.casefold() != policy.label.casefold():
+        return Done(f"the label {request.command.argument!r} asks for nothing here")
+    judged = Judged(request=request, reading=_read(ctx, request, plan, policy))
+    delivery = _delivery(claimed, "authorised", judged.model_dump_json())
+    return Done(f"{request.actor.login} has {judged.reading.permission.name.lower()}", (delivery,))
+
+
+def _delivery(claimed: Claimed, event: str, body: str) -> NewDelivery:
+    return NewDelivery(
+        guid=f"effect:{claimed.key}",
+        source="effect",
+        event=event,
+        lane=claimed.lane,
+        body=body,
+        installation_id=claimed.installation_id,
+    )
+
+
+def _policy(ctx: Context, request: Request, plan: Plan | None) -> Policy:
+    """Return the policy now; where its file is invalid, the last valid one stays in force for a plan that has one."""
+    try:
+        info = ctx.gateway.repository(request.repo)
+        return ctx.policies.at(request.repo, info.default_branch)
+    except InvalidPolicyError:
+        if plan is None:
+            raise
+        return plan.policy
+
+
+def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy) -> Reading:
+    needs_issue = request.command.verb in NEED_ISSUE
+    reading = Reading(
+        permission=ctx.gateway.permission(request.repo, request.actor),
+        still_stands=_still_stands(ctx, request, plan),
+        policy=policy,
+        issue=ctx.gateway.issue(request.repo, request.issue_number).snapshot if needs_issue else None,
+    )
+    if request.command.verb is not Verb.APPROVE or plan is None:
+        return reading
+    return reading.model_copy(
+        update={"plan_sha256": plan_comment_sha256(ctx, plan), "branch_head": _branch_head(ctx, plan)}
+    )
+
+
+def _still_stands(ctx: Context, request: Request, plan: Plan | None) -> bool:
+    """Whether the words or the reaction are still there, as they were first said."""
+    if request.via is Via.REACTION:
+        return _reaction_stands(ctx, request, plan)
+    if request.via is Via.LABEL:
+        labels = ctx.gateway.issue(request.repo, request.issue_number).labels
+        return request.command.argument.casefold() in {name.casefold() for name in labels}
+    if request.comment_id is None:
+        return True
+    try:
+        comment = ctx.gateway.comment(request.repo, request.comment_id)
+    except Missing:
+        return False
+    return comment.author_id == request.actor.id and comment.updated_at == comment.created_at
+
+
+def _reaction_stands(ctx: Context, request: Request, plan: Plan | None) -> bool:
+    shown = (plan.revision, plan.review) if plan else ()
+    node = next((c.node_id for c in shown if c and c.comment_id == request.on_comment and c.node_id), None)
+    if node is None:
+        return True  # decide() refuses it: its comment is no longer up for decision
+    (reacted,) = ctx.gateway.reactions(request.repo, [node])
+    return reacted is not None and any(r.id == request.reaction_id for r in reacted.reactions)
+
+
+def plan_comment_sha256(ctx: Context, plan: Plan) -> str | None:
+    """Return the hash of the current plan comment as it reads now; None where there is none (any more)."""
+    revision = plan.revision
+    if revision is None or revision.comment_id is None:
+        return None
+    try:
+        return sha256(ctx.gateway.comment(plan.repo, revision.comment_id).body)
+    except Missing:
+        return None
+
+
+def _branch_head(ctx: Context, plan: Plan) -> str | None:
+    return ctx.gateway.branch_head(plan.repo, plan.branch) if plan.state is State.IN_REVIEW else None

@@ -1,0 +1,109 @@
+"""Read a pushed branch back, compare it with the default branch, open the pull request, clean up."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from bot.errors import Permanent
+from bot.lifecycle import events as ev
+from bot.lifecycle import wording
+from bot.store import jobs, plans, throttles
+from bot.worker.context import Done, found
+from bot.worker.effects.posts import costs_of
+from bot.worker.schedule import ALARM_PAUSE
+
+if TYPE_CHECKING:
+    from bot.lifecycle.effects import CheckBase, DeleteBranch, OpenPullRequest, ReadBack
+    from bot.lifecycle.plan import Plan
+    from bot.store.outbox import Claimed
+    from bot.worker.context import Context
+
+log = logging.getLogger(__name__)
+
+
+def _plan(ctx: Context, claimed: Claimed) -> Plan:
+    with ctx.store.read() as tx:
+        plan = plans.get(tx, claimed.plan_uid or "")
+    if plan is None:
+        raise Permanent("The plan is not stored any more.")
+    return plan
+
+
+def read_back(ctx: Context, claimed: Claimed, effect: ReadBack) -> Done:
+    """Compare the branch with what was verified, the default branch with what may not be on it; revoke the token."""
+    plan = _plan(ctx, claimed)
+    head = ctx.gateway.branch_head(plan.repo, plan.branch)
+    alarm = _on_default_branch(ctx, plan, effect.head)
+    _revoke_push_token(ctx, effect.job)
+    if alarm:
+        with ctx.store.write() as tx:
+            gate = throttles.installation_gate(plan.repo.installation_id)
+            throttles.close(tx, gate, ctx.now() + ALARM_PAUSE, alarm)
+        log.error("%s The installation is paused.", alarm)
+        raise Permanent(alarm)
+    said = {"at": ctx.now(), "source": claimed.key}
+    if head != effect.head:
+        return found(claimed, ev.BranchMoved(**said, head=head), "the branch is elsewhere")
+    return found(claimed, ev.BranchConfirmed(**said, head=effect.head), "the branch is as verified")
+
+
+def _on_default_branch(ctx: Context, plan: Plan, head: str) -> str | None:
+    """Return an alarm where work that nobody approved is on the default branch already."""
+    info = ctx.gateway.repository(plan.repo)
+    comparison = ctx.gateway.compare(plan.repo, info.default_branch, head)
+    if comparison.ahead_by > 0:
+        return None
+    return (
+        f"Commit {head[:12]} of plan #{plan.issue_number} is on {info.default_branch} before its diff was approved. "
+        "Look at who pushed it; then lift the pause with `twogate plans resume`."
+    )
+
+
+def _revoke_push_token(ctx: Context, job_id: str) -> None:
+    with ctx.store.read() as tx:
+        job = jobs.get(tx, job_id)
+    if job is None or job.push_token is None:
+        return
+    ctx.gateway.revoke_token(ctx.decrypt(job.push_token))
+    with ctx.store.write() as tx:
+        jobs.drop_push_token(tx, job_id)
+
+
+def check_base(ctx: Context, claimed: Claimed, effect: CheckBase) -> Done:
+    """Say whether anything can conflict: only files that both sides changed since they parted can."""
+    plan = _plan(ctx, claimed)
+    review = plan.review
+    if review is None:
+        return Done("no review any more")
+    info = ctx.gateway.repository(plan.repo)
+    theirs = ctx.gateway.compare(plan.repo, effect.head, info.default_branch)
+    mine = {change.path for change in review.work.files}
+    all_known = theirs.complete and len(mine) == review.work.files_total
+    clean = theirs.ahead_by == 0 or (all_known and not mine & set(theirs.paths))
+    event = ev.BaseChecked(at=ctx.now(), source=claimed.key, head=effect.head, clean=clean)
+    return found(claimed, event, "clean" if clean else "the same files changed")
+
+
+def open_pull_request(ctx: Context, claimed: Claimed, effect: OpenPullRequest) -> Done:
+    """Open the pull request for the approved commit, unless the branch is elsewhere now."""
+    plan = _plan(ctx, claimed)
+    approval = plan.diff_approval
+    if approval is None or approval.binds_to != effect.head:
+        return Done("no approval for this commit any more")
+    said = {"at": ctx.now(), "source": claimed.key}
+    head = ctx.gateway.branch_head(plan.repo, plan.branch)
+    if head != effect.head:
+        return found(claimed, ev.BranchMoved(**said, head=head), "the branch is elsewhere")
+    info = ctx.gateway.repository(plan.repo)
+    title, body = wording.pull_request(plan, costs_of(ctx, plan))
+    pull = ctx.gateway.ensure_pull(
+        plan.repo, branch=plan.branch, base=info.default_branch, title=title, body=body, first=claimed.first
+    )
+    return found(claimed, ev.PullRequestOpened(**said, number=pull.number, url=pull.url), f"#{pull.number}")
+
+
+def delete_branch(ctx: Context, claimed: Claimed, effect: DeleteBranch) -> Done:
+    """Remove the branch of a merged plan, if nobody pushed to it since."""
+    ctx.gateway.delete_branch(_plan(ctx, claimed).repo, effect.branch, effect.head)
+    return Done(f"{effect.branch} deleted")

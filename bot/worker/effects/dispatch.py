@@ -1,0 +1,133 @@
+"""Start a job: fix what the runner will be told, then dispatch the workflow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.errors import Permanent
+from bot.lifecycle import events as ev
+from bot.lifecycle.policy import gates_sha256
+from bot.store import jobs, plans
+from bot.worker.context import Done, found
+from bot.worker.effects.authorise import plan_comment_sha256
+from bot.worker.effects.texts import plan_text_sha256
+from bot.worker.policies import InvalidPolicyError
+from runner.contract import Budget, Issue, JobKind, JobSpec, Repository
+
+if TYPE_CHECKING:
+    from bot.github.gateway import RepositoryInfo
+    from bot.lifecycle.effects import Dispatch, StopRun
+    from bot.lifecycle.plan import Job, Plan
+    from bot.lifecycle.policy import Policy
+    from bot.store.outbox import Claimed
+    from bot.worker.context import Context
+
+RUN_NAME = "twogate {job}"
+"""Name of a job's run, by which it is found where the dispatch's answer was lost; the workflow sets it."""
+
+
+def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
+    """Dispatch the plan's open job, unless what was approved reads otherwise now."""
+    with ctx.store.read() as tx:
+        plan = plans.get(tx, claimed.plan_uid or "")
+    if plan is None or plan.job is None or plan.job.id != effect.job:
+        return Done("the job is no longer open")
+    info = ctx.gateway.repository(plan.repo)
+    base = ctx.gateway.branch_head(plan.repo, info.default_branch)
+    if base is None:
+        raise Permanent(f"The branch {info.default_branch} has no commit yet. Push one, then /retry.")
+    policy = _policy(ctx, plan, base)
+    if plan.job.kind is JobKind.EXECUTE and (void := _void(ctx, claimed, plan, policy)):
+        return void
+    spec = job_spec(plan, plan.job, info, base, policy)
+    with ctx.store.write() as tx:
+        jobs.specify(tx, effect.job, spec)
+    run_id = ctx.gateway.ensure_dispatch(
+        plan.repo,
+        ctx.workflow,
+        info.default_branch,
+        {"job": effect.job},
+        marker=RUN_NAME.format(job=effect.job),
+        first=claimed.first,
+    )
+    event = ev.JobDispatched(at=ctx.now(), source=claimed.key, job=effect.job, run_id=run_id, policy=policy)
+    return found(claimed, event, f"run {run_id}")
+
+
+def _policy(ctx: Context, plan: Plan, base: str) -> Policy:
+    try:
+        return ctx.policies.at(plan.repo, base)
+    except InvalidPolicyError:
+        return plan.policy
+
+
+def _void(ctx: Context, claimed: Claimed, plan: Plan, policy: Policy) -> Done | None:
+    """Return why the plan's approval can't be used, or None: it covers what would be done."""
+    approval, revision = plan.plan_approval, plan.revision
+    if approval is None or revision is None:
+        raise Permanent("The plan has no approval.")
+    what = None
+    if plan_comment_sha256(ctx, plan) != approval.binds_to or plan_text_sha256(plan, revision) != approval.binds_to:
+        what = "plan_comment"
+    elif policy.gates is not None and gates_sha256(policy.gates) != gates_sha256(revision.gates):
+        what = "policy"
+    if what is None:
+        return None
+    said = {"at": ctx.now(), "source": claimed.key, "what": what, "policy": policy}
+    return found(claimed, ev.ApprovalVoid.model_validate(said), f"approval void: {what}")
+
+
+def job_spec(plan: Plan, job: Job, info: RepositoryInfo, base: str, policy: Policy) -> JobSpec:
+    """Return what the runner is told of a job."""
+    revision = plan.revision
+    gates = revision.gates if job.kind is not JobKind.PLAN and revision else policy.gates or ()
+    return JobSpec(
+        job=job.id,
+        kind=job.kind,
+        unit=job.unit,
+        repository=Repository(
+            id=plan.repo.id,
+            owner=info.owner,
+            name=info.name,
+            default_branch=info.default_branch,
+            clone_url=info.clone_url,
+        ),
+        plan_uid=plan.uid,
+        revision=revision.number if revision else 0,
+        base=base,
+        branch=plan.branch,
+        head=job.head,
+        branch_head=plan.branch_head,
+        merge_base_in=job.merge_base_in,
+        issue=Issue(
+            number=plan.issue_number,
+            title=plan.issue.title[:1_024],
+            body=plan.issue.body[:262_144],
+            author=plan.issue.author.login if plan.issue.author else "a deleted user",
+        ),
+        plan=revision.document if revision else None,
+        feedback=(*plan.feedback, *plan.rejections),
+        agents=policy.agents,
+        gates=gates,
+        detect_gates=policy.gates is None,
+        protected=policy.protected,
+        sandbox=policy.sandbox,
+        budget=Budget(minutes=policy.minutes, attempts=policy.attempts, usd=policy.usd, tokens=policy.tokens),
+    )
+
+
+def stop_run(ctx: Context, claimed: Claimed, effect: StopRun) -> Done:
+    """Cancel the run of a job that must not go on. The runner is told as well, at its next heartbeat."""
+    with ctx.store.read() as tx:
+        plan = plans.get(tx, claimed.plan_uid or "")
+        job = jobs.get(tx, effect.job)
+    if plan is None or job is None or job.reported_at is not None:
+        return Done("nothing runs")
+    run_id = effect.run_id or job.run_id
+    if run_id is None:
+        run = ctx.gateway.find_run(plan.repo, ctx.workflow, RUN_NAME.format(job=effect.job))
+        run_id = run.id if run else None
+    if run_id is None:
+        return Done("it was never dispatched")
+    ctx.gateway.cancel_run(plan.repo, run_id)
+    return Done(f"run {run_id} cancelled")

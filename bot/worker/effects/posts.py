@@ -1,0 +1,210 @@
+"""Everything that is shown on the issue: comments, reactions, labels and the check run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.errors import Permanent
+from bot.github.ensure import marked
+from bot.github.gateway import CheckRun, Missing
+from bot.lifecycle import events as ev
+from bot.lifecycle import wording
+from bot.lifecycle.costs import CostRow, PlanCost
+from bot.lifecycle.states import State
+from bot.store import jobs, plans, usage
+from bot.worker.context import Done, found
+from bot.worker.effects.texts import plan_key, sha256
+from runner.contract import JobKind, Outcome
+
+if TYPE_CHECKING:
+    from bot.lifecycle.effects import Acknowledge, ConcludeCheck, MarkSuperseded, PostPlan, PostReview, Say, ShowStatus
+    from bot.lifecycle.plan import Plan, Revision
+    from bot.store.outbox import Claimed
+    from bot.worker.context import Context
+
+CHECK_NAME = "twogate"
+"""Name of the check run on a plan's head commit."""
+LABEL_PREFIX = "plan: "
+"""Before the state's name: the label that shows it."""
+LABEL_COLORS = {
+    State.DRAFT: "d4c5f9",
+    State.APPROVED: "bfdadc",
+    State.EXECUTING: "fbca04",
+    State.VERIFYING: "fbca04",
+    State.IN_REVIEW: "1d76db",
+    State.PR_OPEN: "5319e7",
+    State.MERGED: "0e8a16",
+    State.FAILED: "d93f0b",
+    State.ICEBOX: "c5def5",
+    State.REJECTED: "b60205",
+    State.CANCELLED: "cccccc",
+    State.SPLIT: "c2e0c6",
+}
+"""Colours of the state labels, made on first use; whoever changes one keeps it."""
+
+
+def state_label(state: State) -> str:
+    """Return the label that shows a state."""
+    return f"{LABEL_PREFIX}{state.replace('_', ' ')}"
+
+
+def costs_of(ctx: Context, plan: Plan) -> PlanCost:
+    """Return what the plan has cost so far, with what came of each job."""
+    with ctx.store.read() as tx:
+        spent = usage.of_plan(tx, plan.uid)
+        known = {job.id: job for job in jobs.of_plan(tx, plan.uid)}
+        reports = {name: jobs.report_of(tx, name) for name in {run.job for run in spent}}
+    rows = []
+    for run in spent:
+        report = reports[run.job]
+        outcome = report.outcome if report else Outcome.LOST
+        rows.append(CostRow.of(run.usage, job=run.job, kind=JobKind(known[run.job].kind), outcome=outcome))
+    return PlanCost(rows=tuple(rows))
+
+
+def _plan(ctx: Context, claimed: Claimed) -> Plan:
+    with ctx.store.read() as tx:
+        plan = plans.get(tx, claimed.plan_uid or "")
+    if plan is None:
+        raise Permanent("The plan is not stored any more.")
+    return plan
+
+
+def _revision(plan: Plan, number: int) -> Revision:
+    for revision in plan.revisions:
+        if revision.number == number:
+            return revision
+    raise Permanent(f"Revision {number} is not stored any more.")
+
+
+def acknowledge(ctx: Context, claimed: Claimed, _effect: Acknowledge) -> Done:
+    """React with eyes: the request was seen."""
+    plan = _plan(ctx, claimed)
+    ctx.gateway.ensure_reaction(plan.repo, plan.issue_number, "eyes")
+    return Done("seen")
+
+
+def post_plan(ctx: Context, claimed: Claimed, effect: PostPlan) -> Done:
+    """Post a revision; what an approval binds to is the text as GitHub has it."""
+    plan = _plan(ctx, claimed)
+    revision = _revision(plan, effect.revision)
+    body = wording.plan_comment(plan, revision)
+    comment = ctx.gateway.ensure_comment(
+        plan.repo, plan.issue_number, plan_key(plan, revision), body, first=claimed.first
+    )
+    event = ev.PlanPosted(
+        at=ctx.now(),
+        source=claimed.key,
+        revision=effect.revision,
+        comment_id=comment.id,
+        node_id=comment.node_id,
+        sha256=sha256(comment.body),
+        posted_at=comment.created_at,
+    )
+    return found(claimed, event, f"comment {comment.id}")
+
+
+def mark_superseded(ctx: Context, claimed: Claimed, effect: MarkSuperseded) -> Done:
+    """Say at the top of an old revision that a newer one counts."""
+    plan = _plan(ctx, claimed)
+    old = _revision(plan, effect.revision)
+    if old.comment_id is None:
+        return Done("it was never posted")
+    try:
+        comment = ctx.gateway.comment(plan.repo, old.comment_id)
+    except Missing:
+        return Done("its comment was deleted")
+    text = wording.superseded(comment.body, effect.revision + 1)
+    if comment.body != text:
+        ctx.gateway.edit_comment(plan.repo, old.comment_id, text)
+    return Done("marked")
+
+
+def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:
+    """Post the diff review and the check run on its commit."""
+    plan = _plan(ctx, claimed)
+    review = plan.review
+    if review is None or review.work.head != effect.head:
+        return Done("another commit is in review")
+    title, summary = wording.check_run(plan)
+    check = CheckRun(
+        name=CHECK_NAME,
+        title=title,
+        summary=summary,
+        conclusion="action_required",
+        external_id=f"twogate:{plan.repo.id}:{plan.issue_number}:{plan.uid}:{effect.head}",
+    )
+    check_id = ctx.gateway.ensure_check_run(plan.repo, effect.head, check, first=claimed.first)
+    body = wording.review_comment(plan, costs_of(ctx, plan), _compare_url(ctx, plan))
+    comment = ctx.gateway.ensure_comment(plan.repo, plan.issue_number, claimed.key, body, first=claimed.first)
+    event = ev.ReviewPosted(
+        at=ctx.now(),
+        source=claimed.key,
+        head=effect.head,
+        comment_id=comment.id,
+        node_id=comment.node_id,
+        check_run_id=check_id,
+        posted_at=comment.created_at,
+    )
+    return found(claimed, event, f"comment {comment.id}")
+
+
+def _compare_url(ctx: Context, plan: Plan) -> str:
+    assert plan.review is not None  # noqa: S101 - the caller has looked
+    web = ctx.gateway.repository(plan.repo).clone_url.removesuffix(".git")
+    return f"{web}/compare/{plan.review.work.base}...{plan.review.work.head}"
+
+
+def conclude_check(ctx: Context, claimed: Claimed, effect: ConcludeCheck) -> Done:
+    """Tell the check run what was decided."""
+    plan = _plan(ctx, claimed)
+    check = CheckRun(
+        name=CHECK_NAME,
+        title=effect.sentence,
+        summary=effect.sentence,
+        conclusion=effect.conclusion,
+        external_id=f"twogate:{plan.repo.id}:{plan.issue_number}:{plan.uid}",
+    )
+    ctx.gateway.update_check_run(plan.repo, effect.check_run_id, check)
+    return Done(effect.conclusion)
+
+
+def say(ctx: Context, claimed: Claimed, effect: Say) -> Done:
+    """Answer with one short comment."""
+    with ctx.store.read() as tx:
+        plan = plans.latest(tx, claimed.lane)
+    repo, number = effect.repo, effect.issue_number
+    body = wording.say(effect.topic, effect.details, plan, effect.to)
+    comment = ctx.gateway.ensure_comment(repo, number, claimed.key, body, first=claimed.first)
+    return Done(f"comment {comment.id}")
+
+
+def show_status(ctx: Context, claimed: Claimed, _effect: ShowStatus) -> Done:
+    """Bring the status comment and the label to what the plan is now, writing only what differs."""
+    plan = _plan(ctx, claimed)
+    _show_label(ctx, plan)
+    body = wording.status_comment(plan, costs_of(ctx, plan))
+    key = f"{plan.uid}:status"
+    if plan.status_comment_id is not None and _edit(ctx, plan, plan.status_comment_id, marked(key, body)):
+        return Done("edited")
+    first = claimed.first and plan.status_comment_id is None
+    comment = ctx.gateway.ensure_comment(plan.repo, plan.issue_number, key, body, first=first)
+    event = ev.StatusPosted(at=ctx.now(), source=claimed.key, comment_id=comment.id)
+    return found(claimed, event, f"comment {comment.id}")
+
+
+def _edit(ctx: Context, plan: Plan, comment_id: int, text: str) -> bool:
+    """Edit a comment where it reads otherwise; False where it was deleted."""
+    try:
+        if ctx.gateway.comment(plan.repo, comment_id).body != text:
+            ctx.gateway.edit_comment(plan.repo, comment_id, text)
+    except Missing:
+        return False
+    return True
+
+
+def _show_label(ctx: Context, plan: Plan) -> None:
+    wanted = state_label(plan.state)
+    ctx.gateway.ensure_label(plan.repo, wanted, LABEL_COLORS[plan.state], "Where Twogate's plan of this issue stands")
+    others = [state_label(state) for state in State if state is not plan.state]
+    ctx.gateway.set_labels(plan.repo, plan.issue_number, add=[wanted], remove=others)

@@ -1,0 +1,125 @@
+"""Look after what nobody tells: lost deliveries, silent runners, comments and branches that moved unseen.
+
+Everything that is found goes through the inbox, as if GitHub had told it; the timer alone would be enough, the webhooks
+only make it sooner.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from bot.errors import TwogateError
+from bot.github.gateway import Missing
+from bot.lifecycle import events as ev
+from bot.lifecycle.states import HoldCause, State, WaitingOn
+from bot.store import deliveries, jobs, plans
+from bot.worker.context import event_delivery
+from bot.worker.schedule import JOB_SILENCE, REDELIVER_SPAN
+
+if TYPE_CHECKING:
+    from bot.lifecycle.plan import Plan
+    from bot.store.deliveries import NewDelivery
+    from bot.store.jobs import Job
+    from bot.worker.context import Context
+
+log = logging.getLogger(__name__)
+
+
+def watch_jobs(ctx: Context) -> None:
+    """Tell the plans of jobs that are overdue: not started, not heard of, or not ended in time."""
+    with ctx.store.write() as tx:
+        for job in jobs.overdue(tx):
+            if job.reported_at is None:
+                deliveries.add(tx, _lost(job, ctx.now()))
+            jobs.look_again(tx, job.id, ctx.now() + JOB_SILENCE)
+
+
+def _lost(job: Job, now: float) -> NewDelivery:
+    if job.claimed_at is None:
+        sentence = "No runner took the job in time. Is a self-hosted runner with the label `twogate` online?"
+    else:
+        sentence = "The runner fell silent in the middle of the job; what it spent is known only up to then."
+    event = ev.JobLost(at=now, source=f"overdue:{job.id}", job=job.id, sentence=sentence)
+    return event_delivery(
+        event,
+        guid=f"overdue:{job.id}",
+        source="timer",
+        lane=job.lane,
+        installation_id=job.installation_id,
+    )
+
+
+def redeliver(ctx: Context) -> None:
+    """Ask GitHub to send again what could not be delivered; what did arrive is dropped by its guid."""
+    count = ctx.gateway.redeliver_failed(ctx.now() - REDELIVER_SPAN)
+    if count:
+        log.info("asked GitHub to send %d deliveries again", count)
+
+
+def reconcile(ctx: Context) -> None:
+    """Compare every open plan with GitHub and tell it what it was not told."""
+    with ctx.store.read() as tx:
+        open_plans = plans.open_plans(tx)
+    for plan in open_plans:
+        try:
+            news = list(_news(ctx, plan))
+        except TwogateError as trouble:
+            log.warning("plan #%d of %s could not be compared: %s", plan.issue_number, plan.repo.id, trouble)
+            continue
+        with ctx.store.write() as tx:
+            deliveries.add_all(tx, news)
+
+
+def _news(ctx: Context, plan: Plan) -> list[NewDelivery]:
+    found = [*_issue_news(ctx, plan), *_pull_news(ctx, plan), *_branch_news(ctx, plan)]
+    return [
+        event_delivery(
+            event,
+            guid=f"reconcile:{plan.uid}:{plan.version}:{event.type}:{getattr(event, 'cause', '')}",
+            source="reconcile",
+            lane=plan.lane,
+            installation_id=plan.repo.installation_id,
+        )
+        for event in found
+    ]
+
+
+def _issue_news(ctx: Context, plan: Plan) -> list[Any]:
+    said = {"at": ctx.now(), "source": "reconcile"}
+    try:
+        issue = ctx.gateway.issue(plan.repo, plan.issue_number)
+    except Missing:
+        return [ev.Gone(**said, what="the issue")]
+    news: list[Any] = []
+    closed = plan.hold is not None and HoldCause.ISSUE_CLOSED in plan.hold.causes
+    if issue.state == "closed" and not closed and plan.state is not State.PR_OPEN:
+        news.append(ev.HoldPlaced(**said, cause=HoldCause.ISSUE_CLOSED))
+    if issue.state == "open" and closed:
+        news.append(ev.HoldLifted(**said, cause=HoldCause.ISSUE_CLOSED))
+    label_off = plan.hold is not None and HoldCause.LABEL_REMOVED in plan.hold.causes
+    labelled = plan.policy.label.casefold() in {name.casefold() for name in issue.labels}
+    if labelled and label_off:
+        news.append(ev.HoldLifted(**said, cause=HoldCause.LABEL_REMOVED))
+    if issue.snapshot.sha256 != plan.issue.sha256 and not plan.issue_stale:
+        news.append(ev.IssueEdited(**said, sha256=issue.snapshot.sha256))
+    return news
+
+
+def _pull_news(ctx: Context, plan: Plan) -> list[Any]:
+    if plan.state is not State.PR_OPEN or plan.pull_request is None:
+        return []
+    pull = ctx.gateway.pull(plan.repo, plan.pull_request)
+    said = {"at": ctx.now(), "source": "reconcile"}
+    if pull.merged:
+        return [ev.PullRequestMerged(**said)]
+    return [ev.PullRequestClosed(**said)] if pull.state == "closed" else []
+
+
+def _branch_news(ctx: Context, plan: Plan) -> list[Any]:
+    if plan.waiting_on is not WaitingOn.DIFF_DECISION:
+        return []
+    head = ctx.gateway.branch_head(plan.repo, plan.branch)
+    if head == plan.branch_head:
+        return []
+    return [ev.BranchMoved(at=ctx.now(), source="reconcile", head=head)]

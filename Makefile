@@ -1,0 +1,62 @@
+# Everything a contributor runs. `make help` lists it.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+REPO ?=
+AGENT ?=
+JSON ?=
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/.installed: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; name one with PYTHON=python3.12."; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+	  { echo "The venv could not be made. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps -e .
+	@touch $@
+
+.PHONY: venv
+venv: $(VENV)/.installed ## create .venv from the lock file
+
+.PHONY: demo
+demo: venv ## three issues from label to merge, on this machine alone (REPO=path|pypi:NAME==VERSION, AGENT=claude)
+	$(BIN)/python -m tests.demo $(if $(REPO),--repo '$(REPO)') $(if $(AGENT),--agent '$(AGENT)')
+
+.PHONY: test
+test: venv ## the fast suite
+	$(BIN)/python -m pytest -m 'not drill'
+
+.PHONY: test-all
+test-all: venv ## everything, long drills included
+	$(BIN)/python -m pytest
+
+.PHONY: lint
+lint: venv ## style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+.PHONY: types
+types: venv ## strict types
+	$(BIN)/mypy
+
+.PHONY: format
+format: venv ## format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix --select I .
+
+.PHONY: bench
+bench: venv ## measure; JSON=file writes the same as a list
+	$(BIN)/python -m bench $(if $(JSON),--json '$(JSON)')
+
+.PHONY: lock
+lock: ## resolve the dependencies anew (needs uv)
+	uv pip compile --universal --generate-hashes --python-version 3.11 --no-header \
+	  pyproject.toml --group dev --extra postgresql -o requirements.lock

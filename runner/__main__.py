@@ -20,7 +20,7 @@ from runner.client import Client, ClientError
 from runner.contract import Outcome
 from runner.git import GitError, program
 from runner.job import Runner, alone
-from runner.sandbox import probe
+from runner.sandbox import SandboxUnavailableError, probe
 from runner.settings import SECRETS, Settings, SettingsError, from_environment
 from runner.watch import Ending
 from runner.worktree import clean_leftovers
@@ -107,8 +107,7 @@ def _too_slow(_number: int, _frame: FrameType | None) -> None:
 
 def doctor(settings: Settings) -> int:
     """Say what this machine offers, and what is missing."""
-    faults = [*_git_faults(), *_disk_faults(settings), *_bot_faults(settings)]
-    say(f"sandbox: {probe(settings.agent_user).sentence}")
+    faults = [*_git_faults(), *_sandbox_faults(settings), *_disk_faults(settings), *_bot_faults(settings)]
     found = shutil.which("claude", path=settings.environment.get("PATH"))
     say(f"agents: claude {f'at {found}' if found else 'not found on PATH'}; others by their command")
     for fault in faults:
@@ -122,6 +121,14 @@ def _git_faults() -> list[str]:
     except GitError as error:
         return [str(error)]
     say(f"git: {version}")
+    return []
+
+
+def _sandbox_faults(settings: Settings) -> list[str]:
+    try:
+        say(f"sandbox: {probe(settings.agent_user).sentence}")
+    except SandboxUnavailableError as error:
+        return [f"sandbox: {error}"]
     return []
 
 

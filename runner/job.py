@@ -40,9 +40,9 @@ HURRIED_REPORT = 3.0
 """Seconds for the report after a signal: GitHub grants seven for everything."""
 REPORT_DEADLINE = 60.0
 """Seconds for the report otherwise; after that it waits on disk for the next start."""
-KEEP_LOGS = 14 * 24 * 3600.0
-"""Seconds that a job's prompts, streams and report stay on the machine."""
-FAULTS = (StoreError, GitError, ClientError, OSError)
+KEEP = 14 * 24 * 3600.0
+"""Seconds that a job's prompts, streams and report, and work that was never pushed, stay on the machine."""
+FAULTS = (StoreError, GitError, ClientError, process.StartError, OSError)
 """Faults of git, network and disk whose message is a sentence; anything else is a fault of the program."""
 
 
@@ -105,7 +105,7 @@ class Runner:
         heartbeat.enter(Phase.PREPARE, 0, ())
         network = {name: value for name, value in settings.environment.items() if name in NETWORK_NAMES}
         store = ObjectStore(settings.home, spec.repository.id, network)
-        self._forget_ended(client, claim)
+        self._forget(client, claim, store)
         token = settings.github_token
         job = Job(
             spec=spec,
@@ -130,16 +130,17 @@ class Runner:
         self.say(f"prepare: {job.sandbox.report().sentence}")
         return plan.run(job) if spec.kind is JobKind.PLAN else execute.run(job, expected_tip(store, spec, tips))
 
-    def _forget_ended(self, client: Client, claim: Claim) -> None:
-        """Remove what is kept of plans that have ended."""
-        repository = claim.spec.repository.id
+    def _forget(self, client: Client, claim: Claim, store: ObjectStore) -> None:
+        """Remove what is kept of plans that have ended, and unpushed work that nobody asked for."""
+        home, repository = self.settings.home, claim.spec.repository.id
+        store.expire_salvage(self.now() - KEEP)
         try:
-            ended = client.ended_plans(claim.job_key).plan_uids
+            ended = set(client.ended_plans(claim.job_key).plan_uids)
         except ClientError as error:
             self.say(f"prepare: could not ask which plans have ended: {error}")
             return
-        for uid in set(ended) & set(list_workspaces(self.settings.home, repository)):
-            remove_workspace(self.settings.home, repository, uid)
+        for uid in ended & {*list_workspaces(home, repository), *store.salvaged()}:
+            remove_workspace(home, repository, uid)
 
     def clean_up(self, job: str) -> None:
         """Remove what killed runs left, and logs that are old; what belongs to running jobs is left alone."""
@@ -159,7 +160,7 @@ class Runner:
         if not (folder / REPORT_FILE).exists():
             (folder / KEY_FILE).unlink(missing_ok=True)
         self.remove(job)
-        if self.now() - folder.stat().st_mtime > KEEP_LOGS:
+        if self.now() - folder.stat().st_mtime > KEEP:
             shutil.rmtree(folder, ignore_errors=True)
 
     def remove(self, job: str) -> None:

@@ -76,7 +76,7 @@ class Conversation:
 
     def ask(self, parts: PromptInput, attempt: int) -> Reply:
         """Run the agent once; raises :class:`~runner.watch.Ending` where it did not end well."""
-        _check_dollars(self._job)
+        _check_budget(self._job)
         run = self._set_up(parts, attempt)
         try:
             command = self._agent.command(run)
@@ -198,20 +198,23 @@ def _program(job: Job, unit: Unit) -> Program:
         raise Ending(Outcome.RUNNER_FAILED, str(error)) from error
 
 
-def _spent(job: Job) -> Decimal:
-    return sum((row.usd for row in job.ledger.usage if row.usd is not None), Decimal(0))
+def _spent(job: Job) -> tuple[Decimal, int]:
+    """Return what is known of the dollars and tokens spent so far."""
+    rows = job.ledger.usage
+    counts = (n for r in rows for n in (r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens))
+    return sum((row.usd for row in rows if row.usd is not None), Decimal(0)), sum(n for n in counts if n)
 
 
 def _rest_of_budget(job: Job) -> Budget:
-    budget = job.spec.budget
-    return budget if budget.usd is None else budget.model_copy(update={"usd": budget.usd - _spent(job)})
+    budget, (usd, _) = job.spec.budget, _spent(job)
+    return budget if budget.usd is None else budget.model_copy(update={"usd": budget.usd - usd})
 
 
-def _check_dollars(job: Job) -> None:
-    """End the job where its money is spent; what an agent tells too late is noticed here."""
-    budget, spent = job.spec.budget, _spent(job)
-    if budget.usd is not None and spent >= budget.usd:
-        raise Ending(
-            Outcome.OVER_BUDGET,
-            f"The budget is spent: ${spent:.2f} of ${budget.usd:.2f}. Raise it in the policy file and say /retry.",
-        )
+def _check_budget(job: Job) -> None:
+    """End the job where its dollars or tokens are spent; what an agent tells too late is noticed here."""
+    budget, (usd, tokens) = job.spec.budget, _spent(job)
+    cure = "Raise it in the policy file and say /retry."
+    if budget.usd is not None and usd >= budget.usd:
+        raise Ending(Outcome.OVER_BUDGET, f"The budget is spent: ${usd:.2f} of ${budget.usd:.2f}. {cure}")
+    if budget.tokens is not None and tokens >= budget.tokens:
+        raise Ending(Outcome.OVER_BUDGET, f"The budget is spent: {tokens:,} of {budget.tokens:,} tokens. {cure}")

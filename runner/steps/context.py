@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path  # noqa: TC003 - part of the public fields
 from typing import TYPE_CHECKING, Any
 
-from runner.contract import MAX_TAIL, Phase, Report, Usage
+from runner.contract import Phase, Report, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_NOTES = 50
 """Notes a report carries; a job that has more to say repeats itself."""
+MAX_SENTENCE = 4_000
+"""Characters of a report's sentence, and of each note."""
 
 
 @dataclass
@@ -44,10 +46,10 @@ class Ledger:
         return Report(
             job=job,
             outcome=ending.outcome,
-            sentence=ending.sentence,
+            sentence=fitting(ending.sentence),
             attempts=self.attempts,
             usage=tuple(self.usage),
-            notes=tuple(self.notes[:MAX_NOTES]),
+            notes=tuple(fitting(note) for note in self.notes[:MAX_NOTES]),
             runner=runner,
             started_at=self.started_at,
             ended_at=ended_at,
@@ -84,6 +86,7 @@ class Job:
         self.watch.check()
 
 
-def tail(text: str) -> str:
-    """Return the end of ``text`` that travels in a report."""
-    return text[-MAX_TAIL:]
+def fitting(text: str) -> str:
+    """Return ``text`` as it fits a report: not too long, and free of what UTF-8 can't carry."""
+    clean = text.encode("utf-8", "replace").decode()
+    return clean if len(clean) <= MAX_SENTENCE else f"{clean[: MAX_SENTENCE - 1]}…"

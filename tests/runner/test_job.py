@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.contract import Budget, Feedback, GateSpec, GateStatus, JobKind, Outcome, SandboxMode
+from runner.contract import AgentSpec, Budget, Feedback, GateSpec, GateStatus, JobKind, Outcome, SandboxMode
 from runner.results import Unit
 from tests.runner.bot_on_loopback import JOB_KEY, PUSH_TOKEN, READ_TOKEN
 from tests.runner.lab import START, TESTS, UID, Lab
@@ -186,6 +186,15 @@ def test_a_spent_budget_ends_the_job_before_the_next_attempt(lab: Lab) -> None:
     assert report.outcome is Outcome.OVER_BUDGET, report
     assert "$2.00 of $2.00" in report.sentence
     assert [u.usd for u in report.usage] == [Decimal(2)]
+
+
+def test_a_sentence_fits_whatever_an_agent_says(lab: Lab) -> None:
+    code = "import json,sys; open(sys.argv[1],'w').write(json.dumps({'status':'blocked','summary':'','blocked_by':'x'*65536}))"
+    command = (lab.spec("good").agents[Unit.EXECUTE_PLAN].command or ())[:1]
+    agent = AgentSpec(name="scripted", command=(*command, "-c", code, "{result_file}"))
+    report = lab.run("good", agents={Unit.EXECUTE_PLAN: agent})
+    assert report.outcome is Outcome.BLOCKED, report
+    assert report.sentence.endswith("x…")
 
 
 def test_an_unknown_agent_is_named(lab: Lab) -> None:

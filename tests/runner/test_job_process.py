@@ -82,7 +82,8 @@ def test_a_run_that_is_killed_leaves_nothing_that_touches_the_next(lab: Lab) -> 
         process.communicate(timeout=30)
     report = lab.run("good")
     assert report.outcome is Outcome.VERIFIED, report
-    assert [file.path for file in report.work.files] if report.work else [] == ["calc.py"]
+    assert report.work is not None
+    assert [file.path for file in report.work.files] == ["calc.py"]
     assert not is_alive(started)
     assert lab.left() == []
     assert not (lab.home / "jobs" / spec.job / "key").exists()

@@ -159,6 +159,11 @@ def grant_push(tx: Tx, job: str, sha: str) -> bool:
     return _set(tx, _open(job) & free, push_sha=sha)
 
 
+def give_push_back(tx: Tx, job: str) -> None:
+    """Take a grant back for which no token was made."""
+    _set(tx, (jobs.c.id == job) & jobs.c.push_token.is_(None), push_sha=None)
+
+
 def keep_push_token(tx: Tx, job: str, cipher: bytes) -> None:
     """Keep the granted token, encrypted, until it is revoked."""
     _set(tx, jobs.c.id == job, push_token=cipher)

@@ -1,0 +1,1 @@
+"""What people and runners ask of the bot over HTTP, beside the webhook."""

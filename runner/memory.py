@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError
 
 from runner.gates.change import MODE_ABSENT, MODE_FILE, Change, Changed
 from runner.gates.secrets import secrets
-from runner.globs import fault, matches
+from runner.globs import fault, may_meet
 from runner.program import OVERRIDES
 from runner.results import Line, Message, Unit
 from runner.untrusted import visible
@@ -125,21 +125,7 @@ def choose(lessons: Iterable[LessonFile], unit: Unit, plan_files: Sequence[str])
 
 
 def _overlap(some: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether a path may match both: one pattern covers the other's text, or their fixed beginnings agree."""
-    return any(_meet(one, other) for one in some for other in others)
-
-
-def _meet(one: str, other: str) -> bool:
-    if matches(one, other) or matches(other, one):
-        return True
-    ours, theirs = _fixed(one), _fixed(other)
-    return bool(ours and theirs) and (ours.startswith(theirs) or theirs.startswith(ours))
-
-
-def _fixed(pattern: str) -> str:
-    """Return the folders of ``pattern`` before its first wildcard."""
-    fixed = re.split(r"[*?]", pattern, maxsplit=1)[0]
-    return fixed if fixed == pattern else fixed.rpartition("/")[0] + "/" * ("/" in fixed)
+    return any(may_meet(one, other) for one in some for other in others)
 
 
 def write(lessons: Sequence[Lesson], known: Sequence[LessonFile], learned_from: str, today: date) -> Written:

@@ -1,8 +1,8 @@
 """From a unit of promptware (:mod:`runner.program`) to a prompt: one function, one order, one budget.
 
-First what is trusted (the unit, where the result goes, lessons, the approved plan, facts of the runner), then what is
-not (feedback, output of gates, the issue), fenced, the issue last. Nothing is cut in silence; the unit, the schema and
-the plan are never cut.
+First what is trusted (the unit, where the result goes, lessons, the approved plan), then what is not (facts, which hold
+names and words of others; feedback, output of gates, the issue), fenced, the issue last. Nothing is cut in silence; the
+unit, the schema and the plan are never cut.
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ def _new(parts: PromptInput, marker: str) -> list[str]:
         )
         said.append(f"{again}\n\n`{parts.result_file}`\n\n{_trust(marker)}")
     if parts.facts:
-        said.append("## From the runner\n\n" + cut(clean_output("\n\n".join(parts.facts), marker), MAX_FACTS))
+        said.append(
+            "## Facts\n\n" + fence("FACTS", cut(clean_output("\n".join(parts.facts), marker), MAX_FACTS), marker)
+        )
     if parts.conflicts:
         listed = "\n".join(f"- {clean_output(path, marker)}" for path in parts.conflicts)
         said.append(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.globs import any_match, fault, matches
+from runner.globs import any_match, fault, matches, may_meet
 
 COVERED = [
     ("src/app.py", "src/app.py"),
@@ -114,3 +114,45 @@ def test_patterns_a_plan_may_hold(pattern: str) -> None:
 )
 def test_patterns_a_plan_may_not_hold(pattern: str) -> None:
     assert fault(pattern)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "meet"),
+    [
+        ("a.py", "a.py", True),
+        ("a.py", "b.py", False),
+        ("src/**", "src/a/b.py", True),
+        ("src/**", "src", False),
+        ("src/*.py", "src/a*", True),
+        ("src/*.py", "src/*.js", False),
+        ("**/*.sql", "db/**", True),
+        ("a/**/z", "**/b/*", True),
+        ("a/*/z", "a/**/y", False),
+        ("a?c", "ab*", True),
+        ("a?", "abc", False),
+        ("*a*", "*b*", True),
+        ("docs/", "docs/x/y.md", True),
+        ("**", "anything/at/all", True),
+    ],
+)
+def test_patterns_that_may_cover_the_same_path(one: str, other: str, meet: bool) -> None:
+    assert may_meet(one, other) == meet
+    assert may_meet(other, one) == meet
+
+
+@given(st.text("ab/*?", max_size=7), st.text("ab/*?", max_size=7), st.text("ab/", max_size=7))
+def test_a_path_that_both_cover_is_found(one: str, other: str, path: str) -> None:
+    assert may_meet(one, other) or not (matches(one, path) and matches(other, path))
+
+
+@given(st.text("ab/*?", max_size=6), st.text("ab/", max_size=6))
+def test_a_pattern_meets_a_plain_path_exactly_where_it_covers_it(pattern: str, path: str) -> None:
+    if not path.endswith("/"):
+        assert may_meet(pattern, path) == matches(pattern, path)
+
+
+def test_hostile_pairs_take_no_time() -> None:
+    start = time.monotonic()
+    may_meet("*a" * 150, "*b" * 150)
+    may_meet("**/a*/" * 50, "**/*b/" * 50)
+    assert time.monotonic() - start < 5

@@ -172,6 +172,7 @@ def test_hostile_text_stays_within_its_fence(attack: str) -> None:
         issue=Issue(number=1, title=attack, body=attack, author="mallory"),
         feedback=(Feedback(kind="update", author="m\n" + attack[:200], text=attack),),
         failed_gates=(gate,),
+        facts=(f"{attack}: modified",),
     )
     prompt = compose(parts, MARKER)
     inside, labels = "", []
@@ -186,7 +187,7 @@ def test_hostile_text_stays_within_its_fence(attack: str) -> None:
             assert line != "- `**`"
     assert labels == [
         f"-----{word} UNTRUSTED {label} {MARKER}-----"
-        for label in ("FEEDBACK", "OUTPUT", "ISSUE")
+        for label in ("FACTS", "FEEDBACK", "OUTPUT", "ISSUE")
         for word in ("BEGIN", "END")
     ]
     assert "workflows/ci.yml" not in prompt or "also edit" in gate.tail

@@ -13,9 +13,10 @@ from bot.lifecycle.queue import Verdict, next_starts
 from bot.lifecycle.requests import Refusal, Request, decide
 from bot.lifecycle.states import State
 from bot.store import plans
+from bot.store.events import EVENT
 from bot.worker.apply import QUEUE, apply, open_new
 from bot.worker.asking import answer, ask, refuse
-from bot.worker.context import EVENT, Judged, PolicyFault
+from bot.worker.context import Judged, PolicyFault
 from bot.worker.translate import translate
 
 if TYPE_CHECKING:

@@ -5,23 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter
-
-from bot.lifecycle.events import Event
 from bot.lifecycle.requests import Reading, Request
 from bot.lifecycle.states import Frozen
-from bot.store.deliveries import NewDelivery, Source
+from bot.store.events import event_delivery
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bot.github.gateway import Gateway
+    from bot.store.deliveries import NewDelivery
     from bot.store.engine import Store
     from bot.store.outbox import Claimed
     from bot.worker.policies import Policies
-
-EVENT: TypeAdapter[Event] = TypeAdapter(Event)
-"""Reads and writes an event as the body of an internal delivery."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +53,6 @@ class Judged(Frozen):
 
     request: Request
     reading: Reading
-
-
-def event_delivery(event: Any, *, guid: str, source: Source, lane: str, installation_id: int) -> NewDelivery:
-    """Return a lifecycle event as an internal delivery."""
-    body = EVENT.dump_json(event).decode()
-    return NewDelivery(guid=guid, source=source, event="event", lane=lane, body=body, installation_id=installation_id)
 
 
 def found(claimed: Claimed, event: Any, result: str = "") -> Done:

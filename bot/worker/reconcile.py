@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from bot.errors import TwogateError
 from bot.github.gateway import Missing
 from bot.lifecycle import events as ev
+from bot.lifecycle.deadlines import JOB_SILENCE
 from bot.lifecycle.states import HoldCause, State, WaitingOn
 from bot.store import deliveries, jobs, plans
-from bot.worker.context import event_delivery
-from bot.worker.schedule import JOB_SILENCE, REDELIVER_SPAN
+from bot.store.events import event_delivery
+from bot.worker.schedule import REDELIVER_SPAN
 
 if TYPE_CHECKING:
     from bot.lifecycle.plan import Plan

@@ -29,8 +29,6 @@ RETENTION = 3_600.0
 
 JOB_START_DEADLINE = 1_800.0
 """From the dispatch until a runner must have claimed the job; GitHub itself would wait 24 hours for one."""
-JOB_SILENCE = 300.0
-"""Without a heartbeat, which comes every 15 seconds, a claimed job counts as lost."""
 JOB_LOOK = 15.0
 """Between two looks for jobs that are overdue."""
 RUN_GRACE = 60.0

@@ -13,9 +13,9 @@ from bot.lifecycle.plan import IssueSnapshot, Plan
 from bot.lifecycle.requests import Request
 from bot.lifecycle.states import HoldCause, State, Via
 from bot.store import deliveries, jobs, plans, throttles, timers
+from bot.store.events import EVENT, event_delivery
 from bot.worker.apply import apply
 from bot.worker.asking import ask
-from bot.worker.context import EVENT, event_delivery
 from bot.worker.schedule import ALARM_PAUSE, RUN_GRACE
 
 if TYPE_CHECKING:

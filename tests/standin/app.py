@@ -53,7 +53,7 @@ def create_app(hub: Hub, redeliver: Callable[[Delivery], Delivery], limits: Limi
     """The application over one hub; control API and pages are registered by ``server``."""
     app = Flask(__name__, static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]
-    app.url_map.merge_slashes = False
+    app.url_map.merge_slashes = app.url_map.strict_slashes = False
     for module in MODULES:
         app.register_blueprint(module.blueprint(hub))
     app.register_blueprint(rest_hooks.blueprint(hub, redeliver, limits))

@@ -115,7 +115,7 @@ class RestChecker:
 
 def _pattern(template: str) -> re.Pattern[str]:
     parts = re.split(r"\{([^}]+)\}", template)
-    names = (f"(?P<{part}>{'.+' if part in SLASHY else '[^/]+'})" for part in parts[1::2])
+    names = (f"(?P<{part}>{'.*' if part in SLASHY else '[^/]+'})" for part in parts[1::2])
     literals = [re.escape(part) for part in parts[::2]]
     return re.compile(literals[0] + "".join(f"{name}{text}" for name, text in zip(names, literals[1:], strict=True)))
 
@@ -134,8 +134,18 @@ def _problems(side: str, check: Callable[[], None]) -> list[str]:
         cause = error.__cause__
         inner = getattr(cause, "schema_errors", None)
         if inner:
-            return [
-                f"{side}: /{'/'.join(map(str, one.absolute_path))}: {one.message[-MESSAGE_LIMIT:]}" for one in inner
-            ]
+            return [f"{side}: {line}" for one in inner for line in _lines(one)]
         return [f"{side}: {type(error).__name__}: {str(cause or error)[:MESSAGE_LIMIT]}"]
     return []
+
+
+def _lines(error: Any) -> list[str]:
+    """A finding; for a choice of schemas, the findings of the one that came nearest."""
+    by_choice: dict[int, list[Any]] = {}
+    for inner in error.context or ():
+        by_choice.setdefault(inner.schema_path[0], []).append(inner)
+    if by_choice:
+        depth = max(len(one.absolute_path) for rows in by_choice.values() for one in rows)
+        nearest = min(by_choice.values(), key=lambda rows: (all(len(r.absolute_path) < depth for r in rows), len(rows)))
+        return [line for one in nearest for line in _lines(one)]
+    return [f"/{'/'.join(map(str, error.absolute_path))}: {error.message[-MESSAGE_LIMIT:]}"]

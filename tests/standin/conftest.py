@@ -55,6 +55,8 @@ class World:
     app: dict[str, Any]
     people: dict[str, dict[str, Any]]
     repo: str = "acme/shop"
+    alive: list[GitHub[Any]] = field(default_factory=list)
+    """githubkit forgets its client when the object goes, so these are kept."""
 
     def client(self, login: str) -> httpx.Client:
         """An HTTP client of a person, below the repository."""
@@ -64,7 +66,7 @@ class World:
     def github(self) -> GitHub[Any]:
         """githubkit as the App."""
         auth = AppAuthStrategy(self.app["app_id"], self.app["private_key"])
-        return GitHub(
+        made: GitHub[Any] = GitHub(
             auth,
             base_url=self.standin.api_url,
             timeout=DEADLINE,
@@ -72,11 +74,15 @@ class World:
             http_cache=False,
             cache_strategy=MemCacheStrategy(),
         )
+        self.alive.append(made)
+        return made
 
     def installation(self, **scope: Any) -> GitHub[Any]:
         """githubkit as the installation."""
         github = self.github()
-        return github.with_auth(github.auth.as_installation(self.app["installation_id"], **scope))
+        made = github.with_auth(github.auth.as_installation(self.app["installation_id"], **scope))
+        self.alive.append(made)
+        return made
 
     def commit(self, branch: str, files: dict[str, str], parent: str = "main") -> str:
         """A commit on a branch, made in the bare repository, without any event."""
@@ -137,4 +143,4 @@ def world(tmp_path: Path, clock: Clock, hooks: Hooks) -> Iterator[World]:
             control.set_role("acme/shop", login, role)
         yield World(standin, control.create_app("twogate", "acme", webhook_url=hooks.url), people)
         assert control.drain()["drained"]
-        assert standin.problems == []
+        assert not standin.problems, "\n".join(standin.problems)

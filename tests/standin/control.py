@@ -7,7 +7,7 @@ in READS also ``GET`` with the arguments in the query. Repositories are named ``
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tests.standin import pages, rest_checks
 from tests.standin.entities import ROLE_RANK, Role
@@ -51,11 +51,11 @@ class Control:
         where = str(self._hub.git_dir(made))
         return {"id": made.id, "full_name": repo, "default_branch": made.default_branch, "git_dir": where}
 
-    def set_role(self, repo: str, login: str, role: Role) -> None:
+    def set_role(self, repo: str, login: str, role: str) -> None:
         """Give a role: none, read, triage, write, maintain or admin."""
         if role not in ROLE_RANK:
             raise ValueError(f"no role {role!r}")
-        self._hub.set_role(self.repo(repo), self._hub.user(login), role)
+        self._hub.set_role(self.repo(repo), self._hub.user(login), cast("Role", role))
 
     def set_rules(self, repo: str, rules: list[list[str]]) -> None:
         """The active branch rules, as [branch pattern, rule type] pairs."""

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Response
 
+from tests.standin.http import NOTE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -137,23 +139,18 @@ class Front:
 
     def _answer(self, environ: WSGIEnvironment, entry: Entry, fault: Fault | None, body: bytes) -> Response:
         environ["wsgi.input"] = io.BytesIO(body)
+        note: dict[str, Any] = {}
+        environ[NOTE] = note
         environ["PATH_INFO"] = self._by_name(environ["PATH_INFO"])
         early = self._before(environ, fault)
         if early is not None:
             entry.write = entry.method in WRITES
             return early
         response = Response.from_app(self._app, environ, buffered=True)
-        self._note(environ, entry)
+        _take(note, entry)
         if self._observe is not None:
             self._observe(_exchange(environ, entry, body, response))
         return self._after(environ, fault, response)
-
-    def _note(self, environ: WSGIEnvironment, entry: Entry) -> None:
-        entry.actor = environ.get("standin.actor", "anonymous")
-        entry.operation = environ.get("standin.operation", "")
-        entry.template = environ.get("standin.template", "")
-        usual = entry.method in WRITES and entry.operation not in NOT_WRITES
-        entry.write = environ.get("standin.write", usual)
 
     def _by_name(self, path: str) -> str:
         found = re.match(r"/api/v3/repositories/(\d+)(?=/|$)", path)
@@ -181,7 +178,7 @@ class Front:
             return Response(SERVER_ERROR % fault.status, fault.status, mimetype="application/json")
         if fault is not None and fault.kind == "reset_after":
             _reset(environ)
-        token = environ.get("standin.token")
+        token = environ[NOTE].get("token")
         self._limits.count(token)
         response.headers.update(self._limits.headers(token))
         response.headers["X-GitHub-Request-Id"] = f"{self._hub.random.getrandbits(64):016X}"
@@ -195,6 +192,14 @@ class Front:
             return Response(body, 200, headers, "application/json")
         body = '{"message": "API rate limit exceeded", "status": "403"}'
         return Response(body, 403, headers, "application/json")
+
+
+def _take(note: dict[str, Any], entry: Entry) -> None:
+    entry.actor = note.get("actor", "anonymous")
+    entry.operation = note.get("operation", "")
+    entry.template = note.get("template", "")
+    usual = entry.method in WRITES and entry.operation not in NOT_WRITES
+    entry.write = note.get("write", usual)
 
 
 def _secondary(fault: Fault) -> Response:

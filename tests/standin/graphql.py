@@ -20,6 +20,7 @@ from graphql import (
 )
 
 from tests.standin.entities import Comment, Issue, Reaction, Repo, User, iso
+from tests.standin.http import NOTE
 from tests.standin.threads import announce
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def answer(call: Call, schema: GraphQLSchema) -> Result:
     problems = validate(schema, document)
     if problems:
         return {"errors": [problem.formatted for problem in problems]}
-    request.environ["standin.write"] = _is_mutation(document)
+    request.environ.setdefault(NOTE, {})["write"] = _is_mutation(document)
     result = execute_sync(
         schema,
         document,

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tests.standin.model import Hub
 
 API = "/api/v3"
+NOTE = "standin.note"
+"""The key of the WSGI environment under which a handler notes operation, template, actor, token and write."""
 PER_PAGE = 30
 MAX_PER_PAGE = 100
 NOT_ACCESSIBLE = "Resource not accessible by integration"
@@ -144,8 +146,8 @@ class Api:
         def register(handler: Callable[..., Result]) -> Callable[..., Result]:
             @functools.wraps(handler)
             def view(**values: Any) -> Response:
-                request.environ["standin.operation"] = operation
-                request.environ["standin.template"] = self.prefix + rule
+                request.environ.setdefault(NOTE, {})["operation"] = operation
+                request.environ.setdefault(NOTE, {})["template"] = self.prefix + rule
                 with self.hub.lock:
                     return self._answer(handler, values)
 
@@ -160,8 +162,8 @@ class Api:
         try:
             _check_version(version)
             call.token = auth.authenticate(self.hub, request.headers.get("Authorization"))
-            request.environ["standin.actor"] = name_of(call.token)
-            request.environ["standin.token"] = call.token
+            request.environ.setdefault(NOTE, {})["actor"] = name_of(call.token)
+            request.environ.setdefault(NOTE, {})["token"] = call.token
             if "owner" in values:
                 call.target = self._repository(values.pop("owner"), values.pop("name"))
             result = handler(call, **values)

@@ -52,7 +52,7 @@ def _repository_routes(api: Api, render: Render) -> None:
         shown = {**render.user(user), "permissions": rights, "role_name": role}
         return {"permission": BASIC.get(role, role), "role_name": role, "user": shown}
 
-    @api.route("GET", f"{REPO}/contents/", "repos/get-content")
+    @api.route("GET", f"{REPO}/contents", "repos/get-content")
     @api.route("GET", f"{REPO}/contents/<path:path>", "repos/get-content")
     def contents(call: Call, path: str = "") -> Result:
         call.need("contents")

@@ -86,7 +86,9 @@ def test_narrowed_token_does_only_what_it_says(world: World) -> None:
             forbidden()
         assert refused.value.response.status_code == status
     with pytest.raises(RequestFailed) as more:
-        world.installation(permissions={"workflows": "write"}).rest.issues.get("acme", "shop", 1)
+        world.github().rest.apps.create_installation_access_token(
+            world.app["installation_id"], data={"permissions": {"workflows": "write"}}
+        )
     assert more.value.response.status_code == 422
     control.choose_repositories(world.app["installation_id"], ["acme/other"])
     with pytest.raises(RequestFailed) as gone:
@@ -97,9 +99,9 @@ def test_narrowed_token_does_only_what_it_says(world: World) -> None:
 
 def test_people_without_a_role_see_nothing_and_archived_is_read_only(world: World) -> None:
     with world.client("eve") as eve, world.client("mia") as mia:
-        assert eve.get("").status_code == 404
+        assert eve.get(str(eve.base_url).rstrip("/")).status_code == 404
         world.standin.control.archive_repository("acme/shop", "mia")
-        assert mia.get("").json()["archived"] is True
+        assert mia.get(str(mia.base_url).rstrip("/")).json()["archived"] is True
         assert mia.post("/issues", json={"title": "a"}).status_code == 403
     anonymous = httpx.get(f"{world.standin.api_url}/repos/acme/shop")
     assert anonymous.status_code == 404
@@ -109,7 +111,7 @@ def test_people_without_a_role_see_nothing_and_archived_is_read_only(world: Worl
 
 def test_rate_limit_headers(world: World) -> None:
     with world.client("rob") as rob:
-        first, second = rob.get(""), rob.get("")
+        first, second = rob.get("/labels"), rob.get("/labels")
     assert int(second.headers["x-ratelimit-used"]) == int(first.headers["x-ratelimit-used"]) + 1
     assert first.headers["x-github-request-id"] != second.headers["x-github-request-id"]
     assert int(first.headers["x-ratelimit-reset"]) > time.time() - 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -41,14 +40,12 @@ def test_control_over_http(world: World) -> None:
 def test_process(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.standin", "--home", str(tmp_path), "--webhook-url", "http://127.0.0.1:9/"]
     root = Path(__file__).parents[2]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root, env=dict(os.environ))
-    try:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as process:
         assert process.stdout is not None
         made = json.loads(process.stdout.readline())
         headers = {"Authorization": f"token {made['maintainer']['token']}"}
         shown = httpx.get(f"{made['url']}/api/v3/repos/acme/shop", headers=headers).json()
         assert shown["permissions"]["admin"] is True
-    finally:
         process.terminate()
         assert process.wait(30) == 0
 

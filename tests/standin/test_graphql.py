@@ -14,7 +14,7 @@ QUERY = """
 query($ids: [ID!]!) {
   nodes(ids: $ids) {
     ... on IssueComment {
-      id databaseId body lastEditedAt isMinimized
+      id fullDatabaseId body lastEditedAt isMinimized
       reactions(first: 100, content: THUMBS_UP) {
         nodes { content createdAt databaseId user { login databaseId } }
         pageInfo { hasNextPage endCursor }
@@ -38,13 +38,13 @@ def comments(world: World, count: int) -> list[dict[str, Any]]:
 
 def test_reactions_and_a_deleted_comment(world: World) -> None:
     first, second = comments(world, 2)
-    app = world.installation()
+    app: Any = world.installation()
     with world.client("wes") as wes:
         wes.post(f"/issues/comments/{first['id']}/reactions", json={"content": "+1"})
         wes.post(f"/issues/comments/{first['id']}/reactions", json={"content": "-1"})
     app.rest.reactions.create_for_issue_comment("acme", "shop", first["id"], content="+1")
     found = app.graphql(QUERY, {"ids": [first["node_id"]]})["nodes"][0]
-    assert found["databaseId"] == first["id"]
+    assert found["fullDatabaseId"] == str(first["id"])
     assert found["lastEditedAt"] is None
     likes = found["reactions"]["nodes"]
     assert [(like["content"], like["user"] and like["user"]["login"]) for like in likes] == [
@@ -55,7 +55,7 @@ def test_reactions_and_a_deleted_comment(world: World) -> None:
     with pytest.raises(GraphQLFailed) as partly:
         app.graphql(QUERY, {"ids": [second["node_id"], first["node_id"]]})
     answer = partly.value.response
-    assert [node and node["databaseId"] for node in answer.data["nodes"]] == [None, first["id"]]
+    assert [node and node["id"] for node in answer.data["nodes"]] == [None, first["node_id"]]
     assert answer.errors
     assert answer.errors[0].type == "NOT_FOUND"
     assert list(answer.errors[0].path or []) == ["nodes", 0]
@@ -69,7 +69,7 @@ def test_more_than_100_ids(world: World) -> None:
 
 def test_minimize(world: World) -> None:
     (comment,) = comments(world, 1)
-    app = world.installation()
+    app: Any = world.installation()
     hidden = app.graphql(MINIMIZE, {"id": comment["node_id"]})["minimizeComment"]["minimizedComment"]
     assert hidden == {"isMinimized": True, "minimizedReason": "outdated"}
     shown = app.rest.issues.get_comment("acme", "shop", comment["id"]).json()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from githubkit.exception import RequestFailed
@@ -57,9 +57,9 @@ def test_pull_request_life(world: World) -> None:
     with pytest.raises(RequestFailed) as twice:
         pulls.create("acme", "shop", title="Add a", head="plan/1", base="main")
     assert "already exists for acme:plan/1" in twice.value.response.text
-    listed = pulls.list_("acme", "shop", head="acme:plan/1", state="open").parsed_data
+    listed = pulls.list("acme", "shop", head="acme:plan/1", state="open").parsed_data
     assert [pull.number for pull in listed] == [made.number]
-    assert pulls.list_("acme", "shop", head="acme:plan/2").parsed_data == []
+    assert pulls.list("acme", "shop", head="acme:plan/2").parsed_data == []
     with world.client("wes") as wes:
         wes.patch(f"/pulls/{made.number}", json={"title": "Add the a"})
         merged = wes.put(f"/pulls/{made.number}/merge", json={"merge_method": "squash"})
@@ -107,10 +107,10 @@ def test_conflict_empty_and_stale(world: World) -> None:
 def test_check_run_with_buttons(world: World) -> None:
     head = world.commit("plan/1", {"a.txt": "1\n"})
     app = world.installation()
-    actions = [{"label": "Approve", "description": "Approve this diff", "identifier": "approve"}]
-    data = {"name": "diff", "head_sha": head, "status": "in_progress", "actions": actions}
+    actions: Any = [{"label": "Approve", "description": "Approve this diff", "identifier": "approve"}]
+    data: Any = {"name": "diff", "head_sha": head, "status": "in_progress", "actions": actions}
     made = app.rest.checks.create("acme", "shop", data=data).parsed_data
-    done = {"conclusion": "success", "output": {"title": "Good", "summary": "All passed"}}
+    done: Any = {"conclusion": "success", "output": {"title": "Good", "summary": "All passed"}}
     assert app.rest.checks.update("acme", "shop", made.id, data=done).parsed_data.status == "completed"
     listed = app.rest.checks.list_for_ref("acme", "shop", "plan/1").parsed_data
     assert [(check.name, check.conclusion) for check in listed.check_runs] == [("diff", "success")]

@@ -6,7 +6,7 @@ Usage, with the three packages unpacked (``npm pack`` and ``tar``) into one fold
 
 reads ``generated/api.github.com.json`` of @octokit/openapi and of @octokit/openapi-webhooks and ``schema.graphql`` of
 @octokit/graphql-schema, and writes ``rest.json.gz``, ``webhooks.json.gz`` and ``schema.graphql.gz`` beside this file.
-Prose and examples go; nullable enums get the null that GitHub sends and the description forgets.
+Prose and examples go; nullable enums and choices get the null that GitHub sends and the description forgets.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ EVENTS = [
     "repository",
     "label",
 ]
-PROSE = {"description", "summary", "example", "examples", "externalDocs", "x-octokit", "title", "tags"}
-"""Keys that carry text for people; where one is the name of a property, its value is a schema and stays."""
+PROSE = {"description", "summary", "example", "examples", "externalDocs", "x-octokit", "title", "tags", "discriminator"}
+"""Keys that carry text for people, or a hint for generators that is wrong for lists; where one is the name of a property, its value is a schema and stays."""
 
 
 def references(value: Any) -> Iterator[str]:
@@ -70,6 +70,8 @@ def _nullable(schema: dict[str, Any], *, modern: bool) -> dict[str, Any]:
         return schema
     if isinstance(schema.get("enum"), list) and None not in schema["enum"]:
         schema["enum"].append(None)
+    for choices in (schema[key] for key in ("anyOf", "oneOf") if key in schema):
+        choices.append({"type": "null"} if modern else {"nullable": True, "enum": [None]})
     if modern:
         del schema["nullable"]
         if isinstance(schema.get("type"), str):

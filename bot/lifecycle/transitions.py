@@ -3,7 +3,8 @@
 ``TABLE`` holds every pair of state and event. A row names one event; its cells say in which states it makes which
 move and where that can lead, and for all other states why nothing happens:
 
-* ``go(states, move, to=...)``   the move is made; ``to`` lists every state it can end in.
+* ``go(states, move, to=...)``   the move is made; ``to`` lists every state it can lead to.
+* ``at(states, move, to=...)``   the same, and it may as well leave the plan where it is.
 * ``refuse(states, why)``        nothing changes, and a person who said it in words is told why.
 * ``stay(states, why)``          nothing changes; the journal says why.
 
@@ -38,6 +39,12 @@ class Rule:
     to: frozenset[State]
     why: str
     answered: bool = False
+    may_stay: bool = False
+
+    def leads_to(self, state: State) -> frozenset[State]:
+        """Return every state that the plan can be in afterwards."""
+        stays = self.may_stay or self.move is None
+        return self.to | {state} if stays else self.to
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,11 @@ def _set(states: State | Iterable[State]) -> frozenset[State]:
 def go(states: State | Iterable[State], move: Callable[[Plan, Any], Step], to: State | Iterable[State]) -> _Cells:
     """Make the move in these states."""
     return _Cells(_set(states), Rule(move, _set(to), move.__name__))
+
+
+def at(states: State | Iterable[State], move: Callable[[Plan, Any], Step], to: State | Iterable[State] = ()) -> _Cells:
+    """Make the move in these states; it may leave the state as it is."""
+    return _Cells(_set(states), Rule(move, _set(to), move.__name__, may_stay=True))
 
 
 def refuse(states: State | Iterable[State], why: str) -> _Cells:
@@ -85,19 +97,21 @@ ALL = frozenset(State)
 OPEN = ALL - {M, N, C, S}
 BEFORE_PR = OPEN - {P}
 WORKING = frozenset({X, V})
+HAS_JOBS = WORKING | {D, R}
 
 NEW_TRY = "it has ended; a new request starts a new try"
 UNDER_WAY = "it is under way"
 PR_DECIDES = "its pull request is open: review, close or merge it there"
 ENDED = "it has ended"
+NO_JOB = "no job is open here"
 REOPENABLE = "it has ended; /reopen brings it back"
 
 ROWS: dict[type, tuple[_Cells, ...]] = {
     # what people say
     ev.PlanRequested: (stay(OPEN, "a plan of this issue exists"), stay(ALL - OPEN, NEW_TRY)),
     ev.Approved: (
-        go(D, people.approve_plan, to={A, D}),
-        go(R, people.approve_diff, to={R, F}),
+        at(D, people.approve_plan, to=A),
+        at(R, people.approve_diff, to=F),
         refuse(A, "it is approved already and waits its turn"),
         refuse(WORKING, f"{UNDER_WAY}; the diff is yours to decide once it is verified"),
         refuse(F, "it failed; /retry, /update or /reject it"),
@@ -137,7 +151,7 @@ ROWS: dict[type, tuple[_Cells, ...]] = {
         refuse(OPEN, "it has not ended"),
         refuse({M, S}, "it is finished; a new request starts a new try"),
     ),
-    ev.StatusRequested: (go(ALL, people.tell_status, to=ALL),),
+    ev.StatusRequested: (at(ALL, people.tell_status),),
     ev.Shelved: (
         go({D, A, F}, people.shelve, to=I),
         refuse(WORKING | {R}, f"{UNDER_WAY}; /cancel it first"),
@@ -148,32 +162,33 @@ ROWS: dict[type, tuple[_Cells, ...]] = {
     ev.Thawed: (go(I, people.thaw, to=D), refuse(ALL - {I}, "it is not in the icebox")),
     ev.SplitDone: (go(D, world.split, to=S), stay(ALL - {D}, "only a draft can be split")),
     # what a job's life brings; transition() has made sure that the job is the open one
-    ev.JobDispatched: (go(OPEN, jobs.dispatched, to=OPEN), stay(ALL - OPEN, ENDED)),
-    ev.JobClaimed: (go(OPEN, jobs.claimed, to=OPEN), stay(ALL - OPEN, ENDED)),
+    ev.JobDispatched: (at(HAS_JOBS, jobs.dispatched), stay(ALL - HAS_JOBS, NO_JOB)),
+    ev.JobClaimed: (at(HAS_JOBS, jobs.claimed), stay(ALL - HAS_JOBS, NO_JOB)),
     ev.JobProgressed: (
         go(WORKING, jobs.progressed, to=WORKING),
         stay(ALL - WORKING, "only executing has phases that show"),
     ),
-    ev.PlanWritten: (go(D, jobs.plan_written, to={D, F}), stay(ALL - {D}, "only a draft takes a plan")),
+    ev.PlanWritten: (at(D, jobs.plan_written, to=F), stay(ALL - {D}, "only a draft takes a plan")),
     ev.WorkVerified: (
         go(WORKING, jobs.work_verified, to={V, F}),
         stay(ALL - WORKING, "only a plan under way takes work"),
     ),
     ev.BaseReported: (
-        go(R, jobs.base_reported, to={R, X, F}),
+        at(R, jobs.base_reported, to={X, F}),
         stay(ALL - {R}, "only an approved diff is merged on trial"),
     ),
-    ev.JobFailed: (go(BEFORE_PR, jobs.job_failed, to=F), stay(ALL - BEFORE_PR, "no job is open here")),
+    ev.JobFailed: (go(HAS_JOBS, jobs.job_failed, to=F), stay(ALL - HAS_JOBS, NO_JOB)),
     ev.JobLost: (
-        go(BEFORE_PR, jobs.job_lost, to={D, X, R, F, A, I}),
-        stay(ALL - BEFORE_PR, "no job is open here"),
+        at({D, R}, jobs.job_lost, to=F),
+        go(WORKING, jobs.job_lost, to={X, F}),
+        stay(ALL - HAS_JOBS, NO_JOB),
     ),
     # what the bot's own effects found
-    ev.PlanPosted: (go(ALL, world.plan_posted, to=ALL),),
-    ev.StatusPosted: (go(ALL, world.status_posted, to=ALL),),
-    ev.BranchConfirmed: (go(V, world.branch_confirmed, to={V, R}), stay(ALL - {V}, "nothing waits for it")),
-    ev.ReviewPosted: (go(R, world.review_posted, to=R), stay(ALL - {R}, "no longer in review")),
-    ev.BaseChecked: (go(R, world.base_checked, to=R), stay(ALL - {R}, "no longer in review")),
+    ev.PlanPosted: (at(ALL, world.plan_posted),),
+    ev.StatusPosted: (at(ALL, world.status_posted),),
+    ev.BranchConfirmed: (at(V, world.branch_confirmed, to=R), stay(ALL - {V}, "nothing waits for it")),
+    ev.ReviewPosted: (at(R, world.review_posted), stay(ALL - {R}, "no longer in review")),
+    ev.BaseChecked: (at(R, world.base_checked), stay(ALL - {R}, "no longer in review")),
     ev.PullRequestOpened: (
         go(R, world.pull_request_opened, to=P),
         stay(ALL - {R}, "no longer in review"),
@@ -182,36 +197,38 @@ ROWS: dict[type, tuple[_Cells, ...]] = {
         go(WORKING | {A}, world.approval_void, to=D),
         stay(ALL - WORKING - {A}, "no approval waits to be used"),
     ),
-    ev.EffectFailed: (go(BEFORE_PR, world.effect_failed, to=BEFORE_PR), stay(ALL - BEFORE_PR, "nothing depends on it")),
+    ev.EffectFailed: (at(BEFORE_PR, world.effect_failed, to=F), stay(ALL - BEFORE_PR, "nothing depends on it")),
     # the queue
     ev.SlotGranted: (go(A, jobs.start_execution, to=X), stay(ALL - {A}, "not in the queue")),
-    ev.QueueWaits: (go(A, jobs.wait_in_queue, to=A), stay(ALL - {A}, "not in the queue")),
+    ev.QueueWaits: (at(A, jobs.wait_in_queue), stay(ALL - {A}, "not in the queue")),
     # what others do on GitHub
     ev.PlanCommentChanged: (
-        go({D, A}, world.plan_comment_changed, to=D),
+        at(D, world.plan_comment_changed),
+        go(A, world.plan_comment_changed, to=D),
         stay(ALL - {D, A}, "its text was compared when it was used"),
     ),
     ev.IssueEdited: (
-        go(BEFORE_PR, world.issue_edited, to=BEFORE_PR),
+        at(BEFORE_PR - {A}, world.issue_edited),
+        at(A, world.issue_edited, to=D),
         stay(P, "its work is done"),
         stay(ALL - OPEN, ENDED),
     ),
     ev.BranchMoved: (
-        go({R, V}, world.branch_moved, to={R, V, F}),
-        go(P, world.branch_moved, to=P),
+        at({R, V}, world.branch_moved, to=F),
+        at(P, world.branch_moved),
         stay(X, "the runner compares the branch when it pushes"),
         stay({D, A, F, I}, "the branch is read again before it is used"),
         stay(ALL - OPEN, ENDED),
     ),
     ev.PullRequestMerged: (go({P, N}, world.pull_request_merged, to=M), stay(ALL - {P, N}, "no pull request is open")),
     ev.PullRequestClosed: (go(P, world.pull_request_closed, to=N), stay(ALL - {P}, "no pull request is open")),
-    ev.PullRequestReopened: (go(N, world.pull_request_reopened, to={P, N}), stay(ALL - {N}, "it was not closed")),
+    ev.PullRequestReopened: (at(N, world.pull_request_reopened, to=P), stay(ALL - {N}, "it was not closed")),
     ev.HoldPlaced: (
-        go(BEFORE_PR, world.hold, to=BEFORE_PR),
+        at(BEFORE_PR, world.hold),
         stay(P, "its pull request goes on by itself"),
         stay(ALL - OPEN, ENDED),
     ),
-    ev.HoldLifted: (go(BEFORE_PR, world.lift, to=BEFORE_PR), stay(ALL - BEFORE_PR, "it is not held")),
+    ev.HoldLifted: (at(BEFORE_PR, world.lift), stay(ALL - BEFORE_PR, "it is not held")),
     ev.Gone: (go(OPEN, world.gone, to=C), stay(ALL - OPEN, ENDED)),
 }
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 
 from bot.store.engine import choose_backend
 
@@ -31,6 +33,18 @@ def check(url: str) -> None:
     try:
         with backend.writer.begin() as connection:
             command.check(_config(connection))
+    finally:
+        backend.writer.dispose()
+        backend.reader.dispose()
+
+
+def is_current(url: str) -> bool:
+    """Tell whether every migration has been applied; reads alone, and makes no database."""
+    backend = choose_backend(url)
+    try:
+        with backend.reader.begin() as connection:
+            applied = MigrationContext.configure(connection).get_current_heads()
+            return set(applied) == set(ScriptDirectory.from_config(_config(connection)).get_heads())
     finally:
         backend.writer.dispose()
         backend.reader.dispose()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from zlib import crc32
 
 from sqlalchemy import create_engine, func, select, text
@@ -106,16 +106,19 @@ class PostgreSQL:
                 stop.wait(RECONNECT_SECONDS)
 
     def _listen(self, stop: threading.Event) -> Iterator[None]:
-        with self.writer.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
-            connection.detach()
-            connection.exec_driver_sql(f"LISTEN {CHANNEL}")
-            driver = connection.connection.driver_connection
-            assert driver is not None  # noqa: S101 - an open connection has one
+        connection = self.writer.raw_connection()
+        driver: Any = connection.driver_connection
+        connection.detach()
+        try:
+            driver.autocommit = True
+            driver.execute(f"LISTEN {CHANNEL}")
             yield
             while not stop.is_set():
                 heard = list(driver.notifies(timeout=LISTEN_SECONDS, stop_after=1))
                 if heard and not stop.wait(SETTLE_SECONDS):
                     yield
+        finally:
+            driver.close()
 
 
 def _number(name: str) -> int:

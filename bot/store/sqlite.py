@@ -83,13 +83,16 @@ class SQLite:
 
     def changes(self, stop: threading.Event) -> Iterator[None]:
         """Yield when another connection has committed."""
-        with self.reader.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+        connection = self.reader.raw_connection()
+        try:
             seen = None
             while not stop.wait(CHANGE_LOOK_SECONDS):
-                version = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
+                version = connection.cursor().execute("PRAGMA data_version").fetchone()
                 if version != seen:
                     seen = version
                     yield
+        finally:
+            connection.close()
 
 
 def _engine(url: URL, *, begin: str, query_only: bool) -> Engine:

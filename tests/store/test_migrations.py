@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from alembic.util import CommandError
+
+from bot.errors import ConfigError
+from bot.lifecycle.plan import Plan
+from bot.store import deliveries
+from bot.store.deliveries import NewDelivery
+from bot.store.documents import FORMAT, UnreadableError, dump, load
+from bot.store.engine import StoreUnavailable, choose_backend, open_store
+from bot.store.migrate import check, migrate
+from tests.store.databases import some_plan
+
+RELEASED = Path(__file__).with_name("released")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'empty % db.sqlite'}"
+    return str(request.getfixturevalue("server").create())
+
+
+def test_the_migrations_lead_to_the_schema_in_the_code(empty_url: str) -> None:
+    migrate(empty_url)
+    check(empty_url)
+    migrate(empty_url)
+
+
+def test_the_check_notices_a_difference(empty_url: str) -> None:
+    migrate(empty_url)
+    backend = choose_backend(empty_url)
+    with backend.writer.begin() as connection:
+        connection.exec_driver_sql("DROP INDEX ix_outbox_open_lane")
+    backend.writer.dispose()
+    with pytest.raises(CommandError):
+        check(empty_url)
+
+
+def test_processes_that_migrate_at_once_do_not_hinder_each_other(empty_url: str) -> None:
+    code = "import sys; from bot.store.migrate import migrate; sys.stdin.readline(); migrate(sys.argv[1])"
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", code, empty_url],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    ends = [(process.communicate(timeout=60)[1], process.returncode) for process in started]
+    assert [code for _, code in ends] == [0, 0], ends
+    check(empty_url)
+
+
+def test_a_database_that_is_away_is_worth_another_try(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path / 'no' / 'folder.db'}")
+    with pytest.raises(StoreUnavailable), store.read() as tx:
+        deliveries.ready(tx)
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "mysql://h/d", "nonsense"])
+def test_a_url_that_can_not_be_used_is_named(url: str) -> None:
+    with pytest.raises(ConfigError, match=r"sqlite"):
+        open_store(url)
+
+
+def test_the_database_of_sqlite_is_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    migrate(f"sqlite:///{path}")
+    assert path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("path", sorted(RELEASED.glob("plan-*.json")), ids=lambda path: path.stem)
+def test_a_plan_stored_by_any_release_can_be_read(path: Path) -> None:
+    plan = Plan.model_validate(load(path.read_text()))
+    assert plan.uid == "cafe0001"
+    assert plan.issue.title == "Title"
+
+
+def test_the_format_written_now_is_among_the_released_ones() -> None:
+    stored = {json.loads(path.read_text())["format"] for path in RELEASED.glob("plan-*.json")}
+    assert stored == set(range(1, FORMAT + 1))
+
+
+def test_a_document_of_a_later_release_is_refused_with_a_sentence() -> None:
+    text = json.dumps({"format": FORMAT + 1, "data": {}})
+    with pytest.raises(UnreadableError, match="update this process"):
+        load(text)
+
+
+def test_a_field_that_a_later_release_added_is_passed_over() -> None:
+    later = some_plan().model_dump(mode="json") | {"mood": "good"}
+    assert Plan.model_validate(load(dump(later))) == some_plan()
+
+
+def test_the_time_is_the_databases_where_none_is_given(url: str) -> None:
+    store = open_store(url)
+    with store.write() as tx:
+        deliveries.add(tx, NewDelivery("g", "poll", "e", "l", "{}"))
+        first = tx.now
+        assert tx.now == first
+        assert abs(first - time.time()) < 60
+    store.dispose()

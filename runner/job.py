@@ -7,12 +7,11 @@ carries every ordinary end, and what nobody foresaw ends as the runner's own fai
 from __future__ import annotations
 
 import fcntl
-import shutil
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner import process
+from runner import folders, process
 from runner.client import Client, ClientError
 from runner.contract import JobKind, Outcome, Phase
 from runner.git import GitError
@@ -63,6 +62,8 @@ class Runner:
             spool.resend(client, self.say)
             self.clean_up(job)
             claim = client.claim(job)
+            if claim.spec.job != job:
+                raise ClientError(f"The bot answered with job {claim.spec.job}. This is a fault of the bot: report it.")
             spool.keep_key(job, claim.job_key)
             self.say(f"claim: {claim.spec.kind} for {_about(claim)}")
             report = self._carry_out(claim, client, spool.folder(job))
@@ -81,7 +82,8 @@ class Runner:
             with Heartbeat(sender(client, spec.job, claim.job_key), watch, self.now) as heartbeat:
                 ending = self._end_of(lambda: self._work(claim, client, folder, ledger, heartbeat))
                 watch.finish()
-                heartbeat.enter(Phase.REPORT, ledger.attempts, tuple(ledger.usage))
+                if not watch.interrupted:
+                    heartbeat.enter(Phase.REPORT, ledger.attempts, tuple(ledger.usage))
         except Ending as interrupted:
             ending = interrupted
         watch.finish()
@@ -161,19 +163,18 @@ class Runner:
             (folder / KEY_FILE).unlink(missing_ok=True)
         self.remove(job)
         if self.now() - folder.stat().st_mtime > KEEP:
-            shutil.rmtree(folder, ignore_errors=True)
+            folders.remove(folder)
 
     def remove(self, job: str) -> None:
         """Remove the job's folders; its log and report stay."""
-        for folder in ("exchange", "checkouts"):
-            shutil.rmtree(self.settings.home / folder / job, ignore_errors=True)
+        folders.remove(*(self.settings.home / folder / job for folder in ("exchange", "checkouts")))
 
 
 def make_exchange(folder: Path) -> Path:
     """Make the folder through which the runner and an agent of another user exchange files."""
-    shutil.rmtree(folder, ignore_errors=True)
+    folders.fresh(folder, 0o711)
     for name in ("in", "out"):
-        (folder / name).mkdir(parents=True)
+        folders.fresh(folder / name, 0o755)
     return folder
 
 

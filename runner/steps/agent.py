@@ -10,7 +10,6 @@ import secrets
 import shutil
 import uuid
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from runner import process
@@ -18,10 +17,12 @@ from runner.agents import agent_for
 from runner.agents.base import AgentError, AgentResult, AgentRun
 from runner.agents.result import InvalidResultError, Result, read_result
 from runner.contract import Outcome
+from runner.folders import fresh, give
 from runner.gates.command import tail_of
 from runner.prices import usage_of
 from runner.promptware import Program, PromptInput, PromptwareError, compose, load
 from runner.sandbox import Confinement
+from runner.steps.budget import rest
 from runner.steps.redact import Redactor
 from runner.watch import Ending
 
@@ -37,6 +38,8 @@ GRACE = 2.0
 """Seconds an agent has between the request to end and its killing; GitHub grants seven in all after a cancellation."""
 OUTPUT_LIMIT = 50_000_000
 """Bytes an agent may print in one run; more is a flood, and ends it."""
+LONGEST_LINE = 2_000
+"""Bytes of a line of the agent's output that the heartbeat looks at."""
 RESULT_FILE = "result.json"
 
 
@@ -76,8 +79,7 @@ class Conversation:
 
     def ask(self, parts: PromptInput, attempt: int) -> Reply:
         """Run the agent once; raises :class:`~runner.watch.Ending` where it did not end well."""
-        _check_budget(self._job)
-        run = self._set_up(parts, attempt)
+        run = self._set_up(parts, attempt, rest(self._job.spec.budget, self._job.ledger.usage))
         try:
             command = self._agent.command(run)
         except AgentError as error:
@@ -91,9 +93,9 @@ class Conversation:
         except InvalidResultError as error:
             return Reply(None, str(error))
 
-    def _set_up(self, parts: PromptInput, attempt: int) -> AgentRun:
+    def _set_up(self, parts: PromptInput, attempt: int, budget: Budget) -> AgentRun:
         job, self._asked = self._job, self._asked + 1
-        self._empty_out()
+        give(job.sandbox.owner, fresh(self._out))
         folder = job.folder / f"{self._unit}-{self._asked}"
         folder.mkdir()
         try:
@@ -112,17 +114,10 @@ class Conversation:
             worktree=self._mounts.cwd,
             home=self._mounts.home,
             session=self._session,
-            budget=_rest_of_budget(job),
+            budget=budget,
             resume=self.resumed,
             read_only=self.program.front.access == "read-only",
         )
-
-    def _empty_out(self) -> None:
-        """Make the folder for the result anew, owned by the agent's user; its parent is the runner's."""
-        if self._out.exists():
-            shutil.rmtree(self._out)
-        self._out.mkdir(mode=0o700)
-        give_to(self._out, self._job.sandbox.owner)
 
     def _run(self, run: AgentRun, command: list[str]) -> tuple[process.Ended, AgentResult, Redactor]:
         job, folder = self._job, self._job.folder / f"{self._unit}-{self._asked}"
@@ -146,7 +141,7 @@ class Conversation:
                     stderr_path=folder / "stderr",
                     deadline_seconds=min(job.watch.remaining(), self.program.front.minutes * 60),
                     output_limit_bytes=OUTPUT_LIMIT,
-                    on_line=lambda line: job.heartbeat.line(redact(line.decode("utf-8", "replace"))),
+                    on_line=lambda line: job.heartbeat.line(redact(line[:LONGEST_LINE].decode("utf-8", "replace"))),
                     stop=lambda: ending.sentence if (ending := job.watch.ending()) else None,
                     grace_seconds=GRACE,
                 )
@@ -185,36 +180,8 @@ class Conversation:
             raise Ending(Outcome.AGENT_FAILED, f"{sentence} Say /retry to try again.", output_tail=printed)
 
 
-def give_to(path: Path, owner: tuple[int, int] | None) -> None:
-    """Make ``path`` the agent's, where agents run as another user."""
-    if owner is not None:
-        shutil.chown(path, *owner)
-
-
 def _program(job: Job, unit: Unit) -> Program:
     try:
         return load(unit, lambda path: job.store.read(job.spec.base, path.encode()))
     except PromptwareError as error:
         raise Ending(Outcome.RUNNER_FAILED, str(error)) from error
-
-
-def _spent(job: Job) -> tuple[Decimal, int]:
-    """Return what is known of the dollars and tokens spent so far."""
-    rows = job.ledger.usage
-    counts = (n for r in rows for n in (r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens))
-    return sum((row.usd for row in rows if row.usd is not None), Decimal(0)), sum(n for n in counts if n)
-
-
-def _rest_of_budget(job: Job) -> Budget:
-    budget, (usd, _) = job.spec.budget, _spent(job)
-    return budget if budget.usd is None else budget.model_copy(update={"usd": budget.usd - usd})
-
-
-def _check_budget(job: Job) -> None:
-    """End the job where its dollars or tokens are spent; what an agent tells too late is noticed here."""
-    budget, (usd, tokens) = job.spec.budget, _spent(job)
-    cure = "Raise it in the policy file and say /retry."
-    if budget.usd is not None and usd >= budget.usd:
-        raise Ending(Outcome.OVER_BUDGET, f"The budget is spent: ${usd:.2f} of ${budget.usd:.2f}. {cure}")
-    if budget.tokens is not None and tokens >= budget.tokens:
-        raise Ending(Outcome.OVER_BUDGET, f"The budget is spent: {tokens:,} of {budget.tokens:,} tokens. {cure}")

@@ -6,13 +6,13 @@ would get, what a check leaves behind can't slip into the next commit, and the l
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - part of the public fields
 from typing import TYPE_CHECKING
 
 from runner import process
 from runner.contract import GateResult  # noqa: TC001 - part of the public fields
+from runner.folders import remove
 from runner.gates import registry
 from runner.gates.change import Change, Changed
 from runner.gates.command import GateRun, against_base, run_gate
@@ -106,7 +106,7 @@ class Checks:
         try:
             return [self._command(checkout, gate, number) for number, gate in enumerate(gates)]
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove(folder)
 
     def _command(self, checkout: Checkout, gate: GateSpec, number: int) -> GateRun:
         job = self._job

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner import memory
 from runner.contract import Outcome
-from runner.steps.agent import give_to
+from runner.folders import Owner, give
 from runner.steps.plan import lesson_sources
 from runner.steps.prepare import TRAILER
 from runner.watch import Ending
@@ -83,7 +83,7 @@ def _message(job: Job, subject: str) -> str:
     return f"{subject}\n\n{TRAILER}: {job.spec.plan_uid}\n"
 
 
-def _write_inside(tree: Path, path: str, content: bytes, owner: tuple[int, int] | None) -> None:
+def _write_inside(tree: Path, path: str, content: bytes, owner: Owner | None) -> None:
     """Write a new file below ``tree``, in which an agent may have planted links."""
     folder = tree
     for part in Path(path).parent.parts:
@@ -92,10 +92,10 @@ def _write_inside(tree: Path, path: str, content: bytes, owner: tuple[int, int] 
             raise Ending(Outcome.WORKSPACE_DAMAGED, f"{path} can't be written: {part} is no folder. Say /retry.")
         if not folder.exists():
             folder.mkdir()
-            give_to(folder, owner)
+            give(owner, folder)
     target = folder / Path(path).name
     target.unlink(missing_ok=True)
     handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
     with os.fdopen(handle, "wb") as file:
         file.write(content)
-    give_to(target, owner)
+    give(owner, target)

@@ -59,6 +59,10 @@ class Execution:
 def run(job: Job, expected: str | None) -> Ending:
     """Carry out a job of kind ``execute``; ``expected`` is where the remote branch must stand at the push."""
     spec = job.spec
+    if spec.plan is None:
+        raise Ending(
+            Outcome.RUNNER_FAILED, "The job names no plan to carry out. This is a fault of the bot: report it."
+        )
     workspace = Workspace.open(
         job.store,
         plan_uid=spec.plan_uid,
@@ -133,7 +137,8 @@ def _take(execution: Execution, reply: Reply) -> None:
     if summary is not None and summary.status == "blocked":
         raise Ending(Outcome.BLOCKED, f"The agent can't go on: {summary.blocked_by}")
     commit_work(job, workspace)
-    if job.store.tree(workspace.head) == job.store.tree(execution.base):
+    same = job.store.tree(workspace.head) == job.store.tree(execution.base)
+    if same or workspace.head == job.spec.head:
         raise Ending(
             Outcome.NOTHING_CHANGED,
             "The agent ended without changing anything. Say /update with what is missing, or /retry.",

@@ -318,6 +318,22 @@ def test_a_conflict_job_merges_first_and_pushes_on_top(lab: Lab) -> None:
     assert parents == [head, conflict]
 
 
+def test_a_revision_that_changes_nothing_is_no_revision(lab: Lab) -> None:
+    head = lab.run("good").work
+    assert head is not None
+    feedback = (Feedback(kind="retry", author="bob", text="Use sum()."),)
+    report = lab.run("good", head=head.head, branch_head=head.head, feedback=feedback)
+    assert report.outcome is Outcome.NOTHING_CHANGED, report
+    assert lab.tip("plan/7") == head.head
+
+
+def test_a_revision_goes_on_from_the_branch(lab: Lab) -> None:
+    head = lab.commit({"calc.py": "def add(a, b):\n    return 0\n"}, "Earlier", branch="plan/7")
+    report = lab.run("good", head=head, branch_head=head)
+    assert report.outcome is Outcome.VERIFIED, report
+    assert lab.git("log", "-1", "--format=%P", "plan/7", cwd=lab.remote) == head
+
+
 def test_a_branch_that_somebody_pushed_to_ends_the_job_before_anything_is_spent(lab: Lab) -> None:
     theirs = lab.commit({"README.md": "Mine\n"}, "Hello", branch="plan/7")
     report = lab.run("good")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,7 @@ CONTENTS = {
 SDL = Path(__file__).parent / "descriptions" / "standin.graphql"
 
 
+@functools.cache
 def load_schema() -> GraphQLSchema:
     """The stand-in's schema; field values are found by ``resolve``."""
     return build_schema(SDL.read_text())

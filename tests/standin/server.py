@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from tests.standin.conformance import Recorder
 
+POLL_SECONDS = 0.05
+"""How soon the server notices that it is to stop."""
 STOP_SECONDS = 10.0
 """How long ``stop`` waits for the server's thread."""
 
@@ -75,7 +77,9 @@ class StandIn:
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
         self._server = make_server("127.0.0.1", port, self.front, threaded=True, request_handler=QuietHandler)
         self.hub.base_url = self.url
-        self._thread = threading.Thread(target=self._server.serve_forever, name="stand-in", daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(POLL_SECONDS,), name="stand-in", daemon=True
+        )
         self._thread.start()
         self.sender.start()
         return self

@@ -55,7 +55,8 @@ def test_reactions_and_a_deleted_comment(world: World) -> None:
     with pytest.raises(GraphQLFailed) as partly:
         app.graphql(QUERY, {"ids": [second["node_id"], first["node_id"]]})
     answer = partly.value.response
-    assert [node and node["id"] for node in answer.data["nodes"]] == [None, first["node_id"]]
+    data: Any = answer.data
+    assert [node and node["id"] for node in data["nodes"]] == [None, first["node_id"]]
     assert answer.errors
     assert answer.errors[0].type == "NOT_FOUND"
     assert list(answer.errors[0].path or []) == ["nodes", 0]
@@ -70,7 +71,8 @@ def test_more_than_100_ids(world: World) -> None:
 def test_minimize(world: World) -> None:
     (comment,) = comments(world, 1)
     app: Any = world.installation()
-    hidden = app.graphql(MINIMIZE, {"id": comment["node_id"]})["minimizeComment"]["minimizedComment"]
+    answer: Any = app.graphql(MINIMIZE, {"id": comment["node_id"]})
+    hidden = answer["minimizeComment"]["minimizedComment"]
     assert hidden == {"isMinimized": True, "minimizedReason": "outdated"}
     shown = app.rest.issues.get_comment("acme", "shop", comment["id"]).json()
     assert shown["minimized"] == {"reason": "outdated"}

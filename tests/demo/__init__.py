@@ -1,0 +1,1 @@
+"""The demo: three issues from label to merge, on this machine alone. ``python -m tests.demo --help``."""

@@ -1,0 +1,73 @@
+"""What the demo shows has to be so: every promise is looked up where it would be broken."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tests.standin import gitstore
+from tests.town.town import REPOSITORY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.demo.story import Scene
+    from tests.town import Town
+
+MARK = re.compile(r"^<!-- twogate:(\S+) -->")
+
+
+def broken(town: Town, scenes: list[Scene]) -> list[str]:
+    """Return a sentence for every promise that does not hold."""
+    found = list(_repository(town))
+    for scene in scenes:
+        found += [f"#{scene.issue}: {fault}" for fault in _thread(town, scene)]
+        found += [f"#{scene.issue}: {fault}" for fault in _pull(town, scene)]
+    found += [f"not as GitHub describes it: {problem}" for problem in town.github.problems]
+    return found
+
+
+def _repository(town: Town) -> Iterator[str]:
+    hub = town.github.hub
+    repo = hub.repo(*REPOSITORY.split("/"))
+    for push in hub.pushes:
+        if not re.fullmatch(r"refs/heads/plan/\d+(-\d+)?", push.ref):
+            yield f"{push.actor} pushed to {push.ref}"
+    bot = {push.actor for push in hub.pushes}
+    if bot != {"twogate-demo[bot]"}:
+        yield f"branches were pushed by {bot}"
+    if left := gitstore.refs(hub.git_dir(repo), "refs/heads/plan"):
+        yield f"branches of merged plans are left: {left}"
+    runs = list(repo.runs.values())
+    if any(not run.path.endswith("twogate.yml") for run in runs):
+        yield "something else than twogate.yml ran"
+    names = Counter(run.display_title for run in runs)
+    yield from (f"{name!r} was dispatched {count} times" for name, count in names.items() if count > 1)
+
+
+def _thread(town: Town, scene: Scene) -> Iterator[str]:
+    comments = town.people["alice"].comments(scene.issue)
+    marks = [found[1] for c in comments if (found := MARK.match(c["body"]))]
+    yield from (f"comment {mark} stands {count} times" for mark, count in Counter(marks).items() if count > 1)
+    plan = town.plan(scene.issue)
+    wanted = {f"{plan.uid}:status", *(f"{plan.uid}:plan:{r.number}" for r in plan.revisions)}
+    if missing := wanted - set(marks):
+        yield f"these comments are missing: {missing}"
+    if "plan: merged" not in town.people["alice"].labels(scene.issue):
+        yield "the label does not say merged"
+    if any(entry.actor_login == "rita" and entry.from_state != entry.to_state for entry in town.journal(scene.issue)):
+        yield "a reader's reaction moved the plan"
+
+
+def _pull(town: Town, scene: Scene) -> Iterator[str]:
+    plan = town.plan(scene.issue)
+    pull = town.people["alice"].pull(plan.pull_request)
+    if not pull["merged"]:
+        yield f"pull request #{plan.pull_request} is not merged"
+    if f"#{scene.issue}" not in pull["body"]:
+        yield "the pull request does not name its issue"
+    if "$" not in pull["body"] or "ExecutePlan" not in pull["body"]:
+        yield "the pull request does not say what it cost"
+    if any(gate.holds_back for gate in plan.review.gates):
+        yield "a failing check reached a reviewer"

@@ -42,7 +42,7 @@ def _repository(town: Town) -> Iterator[str]:
     runs = list(repo.runs.values())
     if any(not run.path.endswith("twogate.yml") for run in runs):
         yield "something else than twogate.yml ran"
-    names = Counter(run.display_title for run in runs)
+    names = Counter(run.title for run in runs)
     yield from (f"{name!r} was dispatched {count} times" for name, count in names.items() if count > 1)
 
 

@@ -15,6 +15,7 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from runner.folders import remove
 from runner.git import Git, display, split
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ MAX_SENTENCES = 20
 class Candidates:
     """What can be staged, and why some of what lies there can't."""
 
-    paths: tuple[bytes, ...]
+    present: tuple[bytes, ...]
+    gone: tuple[bytes, ...]
+    """Tracked paths where no file or link is any more."""
     refused: tuple[str, ...]
 
 
@@ -53,8 +56,8 @@ class FileTree:
         return Git(self.store.path, work_tree=self.tree, index=self.index)
 
     def read_index(self, sha: str) -> None:
-        """Fill the index from a commit or tree, knowing nothing of the files."""
-        self.index.unlink(missing_ok=True)
+        """Fill the index from a commit or tree, knowing nothing of the files; a killed git's lock is no hindrance."""
+        remove(self.index, self.index.with_name(f"{self.index.name}.lock"))
         self.git.run("read-tree", sha)
 
     def check_out(self, sha: str) -> None:
@@ -65,44 +68,70 @@ class FileTree:
         """Fill the index from ``sha`` and return what can be staged on top of it."""
         self.read_index(sha)
         entries = {e.path: e for e in self.store.entries(sha)}
+        links = [path + b"/" for path, entry in entries.items() if entry.mode == GITLINK]
         tracked = {path: entry.blob for path, entry in entries.items() if entry.mode != GITLINK}
         untracked = split(self.git.run("ls-files", "-o", "-z", "--exclude-standard"))
-        links = [path for path, entry in entries.items() if entry.mode == GITLINK]
-        new = [path for path in untracked if not any(path.startswith(link + b"/") for link in links)]
-        faults = {path: fault for path in (*tracked, *new) if (fault := self._fault(path, tracked.get(path)))}
-        faults |= dict(_collisions(entries, new))
-        sentences = [f"{display(path)}: {fault}" for path, fault in faults.items()]
+        new = [path for path in untracked if not path.startswith(tuple(links))]
+        look = _Look(os.fsencode(self.tree))
+        gone = tuple(path for path in tracked if look.is_gone(path))
+        left = frozenset(gone)
+        there = [*(path for path in tracked if path not in left), *new]
+        faults = {path: fault for path in there if (fault := look.fault(path, tracked.get(path)))}
+        faults |= dict(_collisions(entries.keys() - left, new))
+        sentences = [f"{display(path)}: {fault}" for path, fault in sorted(faults.items())]
         more = [f"{len(sentences) - MAX_SENTENCES} more."] if len(sentences) > MAX_SENTENCES else []
-        paths = tuple(path for path in (*tracked, *new) if path not in faults)
-        return Candidates(paths, (*sentences[:MAX_SENTENCES], *more))
+        present = tuple(path for path in there if path not in faults)
+        return Candidates(present, gone, (*sentences[:MAX_SENTENCES], *more))
 
-    def _fault(self, path: bytes, blob: str | None) -> str | None:
-        if path.endswith(b"/"):
-            return "is a repository of its own, whose files git would leave out. Remove its .git folder."
-        place = os.path.join(os.fsencode(self.tree), path)  # noqa: PTH118 - a path of bytes
+    def stage(self, candidates: Candidates) -> str:
+        """Put the candidates as they lie on disk into the index; return the resulting tree."""
+        for option, paths in (("--force-remove", candidates.gone), ("--add", candidates.present)):
+            listed = b"".join(path + b"\0" for path in paths)
+            self.git.run("update-index", option, "--replace", "-z", "--stdin", stdin=listed)
+        return self.git.run("write-tree").decode("ascii").strip()
+
+
+class _Look:
+    """Looks at files of a tree without following a link, also of their folders."""
+
+    def __init__(self, tree: bytes) -> None:
+        self._tree = tree
+        self._folders: dict[bytes, bool] = {b"": True}
+
+    def _stat(self, path: bytes) -> os.stat_result | None:
         try:
-            found = os.lstat(place)
+            return os.lstat(os.path.join(self._tree, path))  # noqa: PTH118 - a path of bytes
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except OSError as error:
-            return f"can't be read: {error.strerror}."
-        if stat.S_ISLNK(found.st_mode):
-            return _link_fault(path, os.readlink(place), blob)  # noqa: PTH115
-        return _kind_fault(found)
 
-    def stage(self, paths: Iterable[bytes]) -> str:
-        """Put these paths as they lie on disk into the index, absent ones as deleted; return the resulting tree."""
-        listed = b"".join(path + b"\0" for path in paths)
-        self.git.run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=listed)
-        return self.git.run("write-tree").decode("ascii").strip()
+    def _is_folder(self, path: bytes) -> bool:
+        """Whether all of ``path`` are real folders."""
+        if path not in self._folders:
+            found = self._stat(path) if self._is_folder(os.path.dirname(path)) else None  # noqa: PTH120
+            self._folders[path] = found is not None and stat.S_ISDIR(found.st_mode)
+        return self._folders[path]
+
+    def is_gone(self, path: bytes) -> bool:
+        """Whether a tracked file was deleted, or a folder took its place, or a link that of one of its folders."""
+        found = self._stat(path) if self._is_folder(os.path.dirname(path)) else None  # noqa: PTH120
+        return found is None or stat.S_ISDIR(found.st_mode)
+
+    def fault(self, path: bytes, blob: str | None) -> str | None:
+        """Return why the file can't be committed; ``blob`` is what the parent commit has there."""
+        if path.endswith(b"/"):
+            return "is a repository of its own, whose files git would leave out. Remove its .git folder."
+        found = self._stat(path)
+        if found is None:
+            return "vanished."
+        if stat.S_ISLNK(found.st_mode):
+            return _link_fault(path, os.readlink(os.path.join(self._tree, path)), blob)  # noqa: PTH115, PTH118
+        return _kind_fault(found)
 
 
 def _kind_fault(found: os.stat_result) -> str | None:
     if stat.S_ISREG(found.st_mode) and found.st_size > FILE_CAP:
         return f"has {found.st_size} bytes; files of more than {FILE_CAP} can't be pushed."
-    if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode):
-        return None
-    return "is neither a file nor a link."
+    return None if stat.S_ISREG(found.st_mode) else "is neither a file nor a link."
 
 
 def _link_fault(path: bytes, target: bytes, blob: str | None) -> str | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 FILE_CAP = 50_000_000
-"""Bytes of one such file; a larger one is remembered by its beginning."""
+"""Bytes of one such file that are compared; the rest of a larger one steers nothing that this program reads."""
 
 Snapshot = dict[str, str]
 """Path below the repository to what it is: its bytes (as Latin-1 text, which keeps each), or its kind if no file."""
@@ -44,10 +44,12 @@ def read(path: Path) -> str:
         return "<absent>"
     except OSError:
         return "<not a readable file>"
-    with open(handle, "rb") as file:  # noqa: PTH123 - a descriptor
+    try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             return "<not a readable file>"
-        return file.read(FILE_CAP).decode("latin-1")
+        return os.read(handle, FILE_CAP).decode("latin-1")
+    finally:
+        os.close(handle)
 
 
 def differences(before: Snapshot, after: Snapshot) -> tuple[str, ...]:

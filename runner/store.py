@@ -82,8 +82,10 @@ class ObjectStore(Commits):
     def _make(self, algorithm: str = "sha1") -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.parent.chmod(0o711)
-        remove(self.path)
-        Git(self.path).run("init", "--quiet", "--bare", "--template=", f"--object-format={algorithm}", str(self.path))
+        draft = self.path.with_suffix(".draft")
+        remove(self.path, draft)
+        Git(draft).run("init", "--quiet", "--bare", "--template=", f"--object-format={algorithm}", str(draft))
+        draft.rename(self.path)
         snapshot.save(self._record, snapshot.take(self.path))
 
     def _suit(self, sha: str) -> None:

@@ -128,9 +128,13 @@ def _disarm(objects: Path) -> None:
     """Leave nothing but plain folders and files of objects."""
     if objects.is_symlink() or not objects.is_dir():
         raise DamagedError("The folder of objects was replaced.")
-    for entry in list(os.scandir(objects)):
+    with os.scandir(objects) as found:
+        entries = list(found)
+    for entry in entries:
         if not OBJECT_FOLDER.fullmatch(entry.name) or not entry.is_dir(follow_symlinks=False) or entry.name == "info":
             remove(objects / entry.name)
             continue
-        if any(not inner.is_file(follow_symlinks=False) for inner in os.scandir(entry)):
-            raise DamagedError(f"The folder of objects holds what is no file, in {entry.name}.")
+        with os.scandir(entry) as inside:
+            odd = [inner.name for inner in inside if not inner.is_file(follow_symlinks=False)]
+        if odd:
+            raise DamagedError(f"The folder of objects holds what is no file: {entry.name}/{odd[0]}.")

@@ -221,7 +221,7 @@ class Workspace:
         ``when`` is the commit's time in epoch seconds, the clock's where it is None. Refused files are left out.
         Raises GitError.
         """
-        tree = self._files.stage(self._files.candidates(self.head).paths)
+        tree = self._files.stage(self._files.candidates(self.head))
         merging = self._state.merging
         if tree == self.store.tree(self.head) and merging is None:
             return None
@@ -229,6 +229,7 @@ class Workspace:
         sha = self._commit_tree(tree, parents, message, author, when)
         self.store.set_ref(ANCHOR + self.plan_uid, sha)
         self._save(replace(self._state, head=sha, merging=None))
+        self.freeze()
         return sha
 
     def _commit_tree(self, tree: str, parents: list[str], message: str, author: Author, when: float | None) -> str:
@@ -244,7 +245,7 @@ class Workspace:
         """Whether the files on disk, ignored ones apart, are exactly those of the commit."""
         files = FileTree(self.store, self.tree, self.folder / "index.check")
         candidates = files.candidates(sha)
-        return not candidates.refused and files.stage(candidates.paths) == self.store.tree(sha)
+        return not candidates.refused and files.stage(candidates) == self.store.tree(sha)
 
     def changes(self) -> tuple[Change, ...]:
         """Return the changed paths between base and the branch."""
@@ -281,7 +282,7 @@ class Workspace:
             head = self._take_tip()
         except (DamagedError, WrongBranchError, GitError):
             head = self.head
-        tree = self._files.stage(self._files.candidates(head).paths)
+        tree = self._files.stage(self._files.candidates(head))
         if tree != self.store.tree(head):
             author = Author(RUNNER_NAME, RUNNER_EMAIL)
             head = self._commit_tree(tree, [head], "Unfinished work, kept by Twogate\n", author, None)

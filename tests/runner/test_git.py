@@ -86,6 +86,10 @@ def test_programs_named_by_a_repository_are_never_run(place: Bench, tmp_path: Pa
     sh(place.store.path, "git config commit.gpgSign true; mkdir -p info; echo '* diff=evil' > info/attributes")
     sh(place.origin, "echo two > a.txt; git commit -qam two")
 
+    sh(place.store.path, f"git update-ref refs/control {place.base}")
+    assert ran.exists(), "the traps are not armed"
+    ran.unlink()
+
     tip = place.fetch()
     workspace = place.open()
     (workspace.tree / "a.txt").write_text("three\n")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -66,11 +68,16 @@ class Bench:
 def bench(
     folder: Path, script: str = "echo one > a.txt; mkdir src; printf 'x = 1\\n' > src/m.py; ln -s a.txt link"
 ) -> Bench:
-    """Make an origin whose first commit holds what ``script`` writes."""
-    origin = folder / "origin"
-    origin.mkdir()
-    sh(origin, f"git init -q -b trunk; git config receive.denyCurrentBranch ignore; {script}")
-    sh(origin, "git add -A && git commit -q --allow-empty -m first")
+    """Make an origin whose first commit holds what ``script`` writes; made once a session and copied from then on."""
+    template = folder.parent / f"bench-{hashlib.sha256(script.encode()).hexdigest()[:16]}"
+    if not template.exists():
+        origin = template / "origin"
+        origin.mkdir(parents=True)
+        sh(origin, f"git init -q -b trunk; git config receive.denyCurrentBranch ignore; {script}")
+        sh(origin, "git add -A && git commit -q --allow-empty -m first")
+        ObjectStore(template / "home", 42).fetch(str(origin), ["trunk"])
+    shutil.copytree(template, folder, symlinks=True, dirs_exist_ok=True)
     store = ObjectStore(folder / "home", 42)
-    base = store.fetch(str(origin), ["trunk"])["trunk"]
-    return Bench(folder / "home", origin, store, base)
+    base = store.ref("refs/remotes/origin/trunk")
+    assert base
+    return Bench(folder / "home", folder / "origin", store, base)

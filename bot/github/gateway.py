@@ -146,6 +146,17 @@ class AppIdentity:
     bot_user_id: int
 
 
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What the owner of some repositories lets the App do there."""
+
+    installation_id: int
+    account: str
+    permissions: Mapping[str, str]
+    """For each kind of thing ``read``, ``write`` or ``admin``, as the manifest writes it."""
+    suspended: bool
+
+
 class Gateway(Protocol):
     """Everything the bot asks of GitHub. Implemented by :mod:`bot.github.client`."""
 
@@ -269,4 +280,8 @@ class Gateway(Protocol):
 
     def installations(self) -> list[int]:
         """Return the App's installations that are not suspended."""
+        ...
+
+    def grants(self) -> list[Grant]:
+        """Return every installation of the App with what it may do there."""
         ...

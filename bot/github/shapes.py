@@ -8,6 +8,7 @@ from bot.github.gateway import (
     AppIdentity,
     Comment,
     Comparison,
+    Grant,
     IssueInfo,
     Pull,
     RepositoryInfo,
@@ -110,3 +111,13 @@ def permission(json: Any) -> Permission:
         if name and name.upper() in Permission.__members__:
             return Permission[name.upper()]
     return Permission.NONE
+
+
+def grant(json: Any) -> Grant:
+    """Return an installation."""
+    return Grant(
+        installation_id=json["id"],
+        account=(json.get("account") or {}).get("login") or "a deleted account",
+        permissions=dict(json.get("permissions") or {}),
+        suspended=json.get("suspended_at") is not None,
+    )

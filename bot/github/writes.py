@@ -16,7 +16,7 @@ from bot.github.quote import segments
 from bot.github.tokens import seconds
 
 if TYPE_CHECKING:
-    from bot.github.gateway import CheckRun, Comment
+    from bot.github.gateway import CheckRun, Comment, Grant
     from bot.lifecycle.plan import Repo
 
 OWN_BRANCHES = "plan/"
@@ -109,3 +109,7 @@ class Writes(Verbs):
         """Return the App's installations that are not suspended."""
         listed = self._connection.clients.app.pages("/app/installations")
         return [json["id"] for json in listed if json.get("suspended_at") is None]
+
+    def grants(self) -> list[Grant]:
+        """Return every installation of the App with what it may do there."""
+        return [shapes.grant(json) for json in self._connection.clients.app.pages("/app/installations")]

@@ -81,13 +81,13 @@ class Store:
     @contextmanager
     def read(self) -> Iterator[Tx]:
         """Open a transaction that sees one state of the database and can't change it."""
-        with _translated(), self.backend.reader.begin() as connection:
+        with translated(), self.backend.reader.begin() as connection:
             yield Tx(connection, self.backend, self._now, writes=False)
 
     @contextmanager
     def write(self) -> Iterator[Tx]:
         """Open a transaction that may write; committed at the end of the block, rolled back where it raises."""
-        with _translated(), self.backend.write_lock(), self.backend.writer.begin() as connection:
+        with translated(), self.backend.write_lock(), self.backend.writer.begin() as connection:
             yield Tx(connection, self.backend, self._now, writes=True)
 
     def changes(self, stop: threading.Event) -> Iterator[None]:
@@ -125,7 +125,8 @@ def choose_backend(url: str) -> Backend:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def translated() -> Iterator[None]:
+    """Turn what a database that does not answer makes SQLAlchemy raise into :class:`StoreUnavailable`."""
     try:
         yield
     except (OperationalError, InterfaceError, PoolTimeoutError) as error:

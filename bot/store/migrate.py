@@ -9,18 +9,18 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from bot.store.engine import choose_backend
+from bot.store.engine import choose_backend, translated
 
 
 def migrate(url: str) -> None:
     """Apply the migrations that are missing, alone.
 
-    Raises :class:`~bot.errors.ConfigError` for a URL that can't be used, and SQLAlchemy's errors where the database
-    does not answer.
+    Raises :class:`~bot.errors.ConfigError` for a URL that can't be used, and
+    :class:`~bot.store.engine.StoreUnavailable` where the database does not answer.
     """
     backend = choose_backend(url)
     try:
-        with backend.migration_lock(), backend.writer.begin() as connection:
+        with translated(), backend.migration_lock(), backend.writer.begin() as connection:
             command.upgrade(_config(connection), "head")
     finally:
         backend.writer.dispose()
@@ -39,10 +39,10 @@ def check(url: str) -> None:
 
 
 def is_current(url: str) -> bool:
-    """Tell whether every migration has been applied; reads alone, and makes no database."""
+    """Tell whether every migration has been applied; raises what :func:`migrate` does."""
     backend = choose_backend(url)
     try:
-        with backend.reader.begin() as connection:
+        with translated(), backend.reader.begin() as connection:
             applied = MigrationContext.configure(connection).get_current_heads()
             return set(applied) == set(ScriptDirectory.from_config(_config(connection)).get_heads())
     finally:

@@ -1,0 +1,93 @@
+"""``twogate doctor``: everything the bot needs, looked at from where the bot runs, each with what to do about it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import httpx
+import yaml
+
+from bot.errors import TwogateError
+from bot.serving import opened
+from bot.shipped import shipped
+from bot.store.migrate import is_current
+from bot.web.oidc import Keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from bot.github.gateway import Gateway, Grant
+    from bot.settings import Settings
+
+LEVELS = ("read", "write", "admin")
+"""What may be granted, in rising order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    well: bool
+    sentence: str
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Yield what is found, in the order in which it should be mended. The settings themselves are valid by now."""
+    yield Finding(True, "The settings are valid.")
+    yield _tried("The database", lambda: _database(settings))
+    with opened(settings) as parts:
+        app = _tried("GitHub", lambda: _app(parts.gateway))
+        yield app
+        if app.well:
+            yield from _installations(parts.gateway)
+    yield _tried("GitHub's signing keys", lambda: _signing_keys(settings))
+
+
+def _tried(what: str, look: Callable[[], Finding]) -> Finding:
+    try:
+        return look()
+    except (TwogateError, httpx.HTTPError, ValueError, OSError) as error:
+        return Finding(False, f"{what} can't be used: {error}")
+
+
+def _database(settings: Settings) -> Finding:
+    if is_current(settings.database_url):
+        return Finding(True, "The database answers and is up to date.")
+    return Finding(False, "The database is not up to date: run `twogate migrate`.")
+
+
+def _app(gateway: Gateway) -> Finding:
+    identity = gateway.identity()
+    return Finding(True, f"GitHub knows the bot as the App {identity.slug} (account {identity.bot_user_id}).")
+
+
+def _installations(gateway: Gateway) -> Iterator[Finding]:
+    grants = gateway.grants()
+    if not grants:
+        yield Finding(False, "The App is not installed anywhere: install it on the repositories it is to serve.")
+    wanted = yaml.safe_load(shipped("app.yml"))["default_permissions"]
+    for grant in grants:
+        yield _installation(grant, wanted)
+
+
+def _installation(grant: Grant, wanted: dict[str, str]) -> Finding:
+    where = f"Installation {grant.installation_id} ({grant.account})"
+    if grant.suspended:
+        return Finding(False, f"{where} is suspended: its owner lifts that in the App's settings.")
+    missing = [f"{name}: {level}" for name, level in wanted.items() if not _covers(grant.permissions.get(name), level)]
+    if missing:
+        return Finding(False, f"{where} does not grant {', '.join(missing)}: accept the App's new permissions there.")
+    return Finding(True, f"{where} grants all that is needed.")
+
+
+def _covers(granted: str | None, wanted: str) -> bool:
+    return granted in LEVELS and LEVELS.index(granted) >= LEVELS.index(wanted)
+
+
+def _signing_keys(settings: Settings) -> Finding:
+    found = Keys(settings.oidc_jwks_url, time.time).fetch()
+    if not found:
+        return Finding(False, f"{settings.oidc_jwks_url} lists no key: set TWOGATE_OIDC_ISSUER to GitHub's issuer.")
+    return Finding(True, f"GitHub's signing keys can be read ({len(found)}).")

@@ -1,0 +1,179 @@
+"""The bot's processes: a web server with the worker inside, the web alone, or the worker alone.
+
+What a process holds (database, GitHub, worker) is made in it, never before a fork. The embedded worker starts once its
+process serves and stops after it has ceased to: what is in hand is finished, nothing new is taken.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gunicorn.app.base import BaseApplication
+
+from bot.crypto import Vault
+from bot.github.client import connect
+from bot.github.clients import App
+from bot.intake import webhook
+from bot.store.engine import open_store
+from bot.web import runner_pages
+from bot.web.app import create_app
+from bot.web.oidc import Keys, Verifier
+from bot.web.runner_api import RunnerApi
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flask import Flask
+
+    from bot.github.client import GitHubGateway
+    from bot.settings import Settings
+    from bot.store.engine import Store
+
+WEB_THREADS = 8
+"""Requests served at the same time by one process; each takes milliseconds, or waits for GitHub."""
+GRACE_SECONDS = 30
+"""For requests and effects under way when a process is asked to end; then it is killed, which loses nothing."""
+
+
+class Works(Protocol):
+    """What carries out effects in the background: :class:`bot.worker.loop.Worker`."""
+
+    def start(self) -> None:
+        """Begin, in threads of its own."""
+
+    def stop(self) -> bool:
+        """Take nothing new, finish what is in hand, and tell whether that was done in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What one process holds."""
+
+    settings: Settings
+    store: Store
+    gateway: GitHubGateway
+    now: Callable[[], float] = time.time
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.gateway.close()
+        self.store.dispose()
+
+
+def open_parts(settings: Settings) -> Parts:
+    """Return what a process needs; connects at first use."""
+    return Parts(settings, open_store(settings.database_url), connect(registration(settings), time.time))
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[Parts]:
+    """Lend what a process needs, and close it afterwards."""
+    parts = open_parts(settings)
+    try:
+        yield parts
+    finally:
+        parts.close()
+
+
+def registration(settings: Settings) -> App:
+    """Return who the bot is to GitHub."""
+    return App(
+        id=settings.app_id,
+        private_key=settings.private_key,
+        api_url=settings.github_api_url,
+        api_version=settings.github_api_version,
+    )
+
+
+def web(parts: Parts) -> Flask:
+    """Return everything that is served over HTTP."""
+    settings = parts.settings
+    keys = Keys(settings.oidc_jwks_url, parts.now)
+    api = RunnerApi(
+        store=parts.store,
+        gateway=parts.gateway,
+        verifier=Verifier(issuer=settings.oidc_issuer, audience=settings.url, keys=keys, now=parts.now),
+        workflow=settings.workflow,
+        encrypt=Vault(settings).encrypt,
+    )
+    return create_app(webhook.blueprint(parts.store, settings.webhook_secret), runner_pages.blueprint(api))
+
+
+def worker(parts: Parts) -> Works:
+    """Return the worker of this process, not yet started."""
+    from bot.worker.assemble import build_worker
+
+    settings = parts.settings
+    return build_worker(
+        parts.store,
+        parts.gateway,
+        workflow=settings.workflow,
+        now=parts.now,
+        decrypt=Vault(settings).decrypt,
+        threads=settings.worker_threads,
+    )
+
+
+class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn with our settings; ``make_worker`` is None for the web alone."""
+
+    def __init__(
+        self, settings: Settings, *, make_worker: Callable[[Parts], Works] | None = worker, processes: int = 1
+    ) -> None:
+        self._settings = settings
+        self._make_worker = make_worker
+        self._processes = processes
+        self._parts: Parts | None = None
+        self._worker: Works | None = None
+        super().__init__()
+
+    def load_config(self) -> None:
+        """Set gunicorn up; its own environment variables and files are not read."""
+        host, port = self._settings.listen
+        options: dict[str, Any] = {
+            "bind": f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
+            "workers": self._processes,
+            "worker_class": "gthread",
+            "threads": WEB_THREADS,
+            "max_requests": 0,
+            "graceful_timeout": GRACE_SECONDS,
+            "control_socket_disable": True,
+            "proc_name": "twogate",
+            "post_worker_init": self._start_worker,
+            "worker_exit": self._stop_worker,
+        }
+        for name, value in options.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Flask:
+        """Return the application of a process, in that process."""
+        self._parts = open_parts(self._settings)
+        return web(self._parts)
+
+    def _start_worker(self, _process: Any) -> None:
+        if self._make_worker is not None and self._parts is not None:
+            self._worker = self._make_worker(self._parts)
+            self._worker.start()
+
+    def _stop_worker(self, _server: Any, _process: Any) -> None:
+        if self._worker is not None:
+            self._worker.stop()
+        if self._parts is not None:
+            self._parts.close()
+
+
+def work(settings: Settings, make_worker: Callable[[Parts], Works] = worker) -> bool:
+    """Run the worker alone until SIGTERM or SIGINT; tell whether all that was in hand was finished."""
+    asked = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: asked.set())
+    with opened(settings) as parts:
+        running = make_worker(parts)
+        running.start()
+        asked.wait()
+        return running.stop()

@@ -1,0 +1,56 @@
+"""How long a text may be where GitHub shows it, and what is cut to fit."""
+
+from __future__ import annotations
+
+COMMENT = 65_536
+"""Characters of a comment, an issue's or a pull request's body; beyond it GitHub answers 422."""
+ROOM = 200
+"""Characters left free for the hidden marker that the gateway adds."""
+BODY = COMMENT - ROOM
+"""Characters that a text made here may have."""
+CHECK_BYTES = 65_535
+"""Bytes, not characters, of a check run's summary."""
+TITLE = 256
+"""Characters of a pull request's title."""
+
+TAIL = 2_000
+"""Characters shown of the output of one failed check or agent."""
+TAILS = 3
+"""Outputs shown in one comment."""
+PARAGRAPH = 800
+"""Characters shown of a sentence or note from the runner."""
+NOTES = 5
+"""Notes shown."""
+SECTION = 6_000
+"""Characters shown of a text by an agent where the whole is elsewhere."""
+PATHS = 40
+"""Changed files listed by name; the comparison lists all."""
+PATH = 120
+"""Characters shown of one path."""
+NAME = 80
+"""Characters shown of a name: a check, an agent, a model."""
+GATES = 30
+"""Rows of the checks' table; built-in and own together are fewer."""
+JOBS = 40
+"""Rows of the cost table; the totals count all."""
+REVISIONS = 10
+"""Revisions listed in the status."""
+STEPS = 15
+"""Steps of the plan shown in the pull request."""
+STEP = 400
+"""Characters shown of each."""
+WAITED_FOR = 10
+"""Plans named that another waits for."""
+FIGURE = 40
+"""Characters shown of a number."""
+
+
+class TooLong(ValueError):  # noqa: N818 - reads as what it says
+    """A text that must be shown whole does not fit into one comment."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__(
+            f"The plan is {length:,} characters long and one comment holds {BODY:,}. An approval binds to what was "
+            "read whole, so it was not posted. Ask for a shorter plan, or split the issue."
+        )
+        self.length = length

@@ -1,0 +1,186 @@
+"""Every text that people read on GitHub, made of a plan. Same plan, same text.
+
+Each function keeps within the length of its place (:mod:`.limits`) and leaves room for the marker that the gateway
+adds. What does not fit is cut visibly; only a plan is shown whole or not at all (:class:`~.limits.TooLong`).
+``web`` is the address under which GitHub shows repositories.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from bot.lifecycle.commands import Verb
+from bot.lifecycle.policy import Action, Policy
+from bot.lifecycle.wording import escape, limits
+from bot.lifecycle.wording.engine import fill, open_fence
+from bot.lifecycle.wording.limits import TooLong
+from bot.lifecycle.wording.links import GITHUB, Links
+from runner.contract import GateStatus
+from runner.results import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bot.lifecycle.costs import PlanCost
+    from bot.lifecycle.effects import Topic
+    from bot.lifecycle.plan import Person, Plan, Review, Revision
+    from runner.contract import Work
+
+_LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
+
+
+def plan_comment(plan: Plan, revision: Revision) -> str:
+    """Return the canonical text of a revision, which an approval binds to; raises :class:`TooLong`."""
+    text = fill(
+        f"plan/{revision.document.verdict}",
+        revision=revision,
+        document=revision.document,
+        detected=plan.policy.gates is None,
+        agent=plan.policy.agents[Unit.EXECUTE_PLAN],
+        **_who(plan.policy),
+    )
+    if len(text) > limits.BODY:
+        raise TooLong(len(text))
+    return text
+
+
+def superseded(comment_text: str, by_number: int) -> str:
+    """Return an old revision's comment, folded away under the sentence that a newer one counts."""
+    whole = fill("superseded", text=comment_text, by=by_number)
+    if len(whole) <= limits.BODY:
+        return whole
+    note = "\n\n(The end is cut.)"
+    room = limits.BODY - (len(whole) - len(comment_text)) - len(note) - limits.NAME
+    kept = comment_text[:room].rpartition("\n")[0] or comment_text[:room]
+    return fill("superseded", text=f"{kept}{open_fence(kept)}{note}", by=by_number)
+
+
+def status_comment(plan: Plan, cost: PlanCost, *, web: str = GITHUB, position: int | None = None) -> str:
+    """Return the one comment that says where the plan is, whose turn it is, and what they can do.
+
+    ``position`` is the place among the plans that wait for a slot, where the queue has told one.
+    """
+    return fill("status", plan=plan, cost=cost, link=Links(web, plan), position=position, **_who(plan.policy))
+
+
+def review_comment(plan: Plan, cost: PlanCost, compare_url: str, *, web: str = GITHUB) -> str:
+    """Return the diff review of a plan that has one. The patch takes what room the rest leaves."""
+    review = _review(plan)
+    work = review.work
+    values: dict[str, Any] = {
+        "plan": plan,
+        "cost": cost,
+        "review": review,
+        "work": work,
+        "link": Links(web, plan),
+        "compare_url": compare_url,
+        "added": sum(file.added or 0 for file in work.files),
+        "removed": sum(file.removed or 0 for file in work.files),
+        "failing": [g for g in review.gates if g.status is not GateStatus.PASSED and g.tail],
+        "failed_before": [g.name for g in review.gates if g.status is GateStatus.FAILED_BEFORE],
+        "all_lines": _lines(work.patch),
+        **_who(plan.policy),
+    }
+    around = fill("review", patch="", cut=True, shown_lines=_lines(work.patch), **values)
+    patch, shown = _patch(work, limits.BODY - len(around))
+    return fill("review", patch=patch, cut=work.patch_cut or shown < _lines(work.patch), shown_lines=shown, **values)
+
+
+def pull_request(plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> tuple[str, str]:
+    """Return title and body of the pull request of a plan that has a review."""
+    text = _review(plan).work.pull_request
+    document = _revision(plan).document
+    body = fill(
+        "pull_request",
+        plan=plan,
+        text=text,
+        cost=cost,
+        link=Links(web, plan),
+        decisions=[(a, a.gate) for a in (plan.plan_approval, plan.diff_approval) if a is not None],
+    )
+    title = text.title if text is not None else document.title
+    return _cut_title(title), body
+
+
+def check_run(plan: Plan, sentence: str | None = None) -> tuple[str, str]:
+    """Return title and summary of the check run on the commit under review.
+
+    ``sentence`` says what was decided; without it the decision is still to be made.
+    """
+    told = (
+        f"Every blocking check has passed. A person with {_who(plan.policy)['permission']} permission decides on this "
+        f"diff in issue #{plan.issue_number}, with a reaction to the diff review or with `/approve` or `/reject`."
+    )
+    if sentence is not None:
+        told = escape.clipped(sentence, limits.PARAGRAPH, escape.prose)
+    title = "The diff waits for a decision" if sentence is None else sentence
+    return _cut_title(title), fill("check_run", plan=plan, review=_review(plan), sentence=told)
+
+
+def say(topic: Topic, details: Mapping[str, str], plan: Plan | None, to: Person | None) -> str:
+    """Return a short answer, to the one person it is meant for.
+
+    Details that a topic knows, all optional: ``needs`` (a permission's name) for needs_triage and not_allowed, ``verb``
+    for not_allowed; ``what`` (``plan_comment`` or ``policy``) for approval_void; ``why`` for not_now; ``cause`` for
+    plan_held; ``paths`` (one a line) for base_conflict; ``head`` for branch_moved; ``word`` for help; ``line`` and
+    ``reason`` for policy_invalid; ``effect`` and ``sentence`` for effect_failed.
+    """
+    policy = plan.policy if plan is not None else Policy()
+    known: defaultdict[str, str] = defaultdict(str, details)
+    who = _who(policy)
+    needs = known["needs"].lower()
+    values = {"needs": needs if needs in _PERMISSIONS else who["triage" if topic == "needs_triage" else "permission"]}
+    text = fill(f"answer/{topic}", plan=plan, details=known, verbs=list(Verb), **who, **values)
+    mentioned = to is not None and _LOGIN.fullmatch(to.login) is not None
+    return f"@{to.login} {text}" if to is not None and mentioned else text
+
+
+_PERMISSIONS = frozenset({"read", "triage", "write", "maintain", "admin"})
+
+
+def _who(policy: Policy) -> dict[str, Any]:
+    """Return the policy, and who may do what by it, in words."""
+    return {
+        "policy": policy,
+        "permission": policy.needs(Action.DECIDE).name.lower(),
+        "steer": policy.needs(Action.STEER).name.lower(),
+        "triage": policy.needs(Action.REQUEST_PLAN).name.lower(),
+    }
+
+
+def _review(plan: Plan) -> Review:
+    if plan.review is None:
+        raise ValueError(f"plan {plan.uid} has no work to show")
+    return plan.review
+
+
+def _revision(plan: Plan) -> Revision:
+    if plan.revision is None:
+        raise ValueError(f"plan {plan.uid} has no written plan")
+    return plan.revision
+
+
+def _cut_title(text: str) -> str:
+    shown = escape.title(text)
+    return shown if len(shown) <= limits.TITLE else f"{shown[: limits.TITLE - 1].rstrip()}…"
+
+
+def _lines(text: str) -> int:
+    return len(text.rstrip("\n").split("\n")) if text.strip() else 0
+
+
+def _patch(work: Work, room: int) -> tuple[str, int]:
+    """Return as many whole lines of the patch as fit into ``room`` characters, fenced, and their number."""
+    if not work.patch.strip():
+        return "There is no text to show: the change is in binary files or file modes alone.", 0
+    lines = work.patch.replace("\r\n", "\n").replace("\r", "⟨U+000D⟩").rstrip("\n").split("\n")
+    keep = len(lines)
+    shown = escape.fence("\n".join(lines), "diff")
+    while len(shown) > room and keep > 1:
+        keep = max(1, min(keep - 1, keep * room // len(shown)))
+        shown = escape.fence("\n".join(lines[:keep]), "diff")
+    if len(shown) > room:
+        return escape.clipped(lines[0], room, lambda text: escape.fence(text, "diff")), 0
+    return shown, keep

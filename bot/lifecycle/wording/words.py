@@ -1,0 +1,85 @@
+"""Short words for states, causes and outcomes, where a template needs them by name."""
+
+from __future__ import annotations
+
+from bot.lifecycle.states import HoldCause, State, WaitingOn
+from runner.contract import GateStatus, Outcome, UsdSource
+
+STATES = {
+    State.DRAFT: "draft",
+    State.APPROVED: "approved",
+    State.EXECUTING: "executing",
+    State.VERIFYING: "verifying",
+    State.IN_REVIEW: "in review",
+    State.PR_OPEN: "pull request open",
+    State.MERGED: "merged",
+    State.FAILED: "failed",
+    State.ICEBOX: "in the icebox",
+    State.REJECTED: "rejected",
+    State.CANCELLED: "cancelled",
+    State.SPLIT: "split",
+}
+
+WAITS = {
+    WaitingOn.RUNNER: "the runner",
+    WaitingOn.PLAN_DECISION: "a decision on the plan",
+    WaitingOn.ANSWERS: "answers",
+    WaitingOn.SLOT: "a free slot",
+    WaitingOn.DEPENDENCY: "what it builds on",
+    WaitingOn.OVERLAP: "a plan that touches the same files",
+    WaitingOn.CI: "the checks of the pull request",
+    WaitingOn.DIFF_DECISION: "a decision on the diff",
+    WaitingOn.MERGE: "the merge",
+    WaitingOn.PERSON: "a person",
+    WaitingOn.BOT: "a step of the bot",
+}
+
+HOLDS = {
+    HoldCause.LABEL_REMOVED: "The label that asked for the plan was removed. Setting it again lifts this.",
+    HoldCause.ISSUE_CLOSED: "The issue is closed. Reopening it lifts this.",
+    HoldCause.ISSUE_TRANSFERRED: "The issue was moved to another repository. Moving it back lifts this.",
+    HoldCause.ISSUE_LOCKED: "The issue is locked. Unlocking it lifts this.",
+    HoldCause.REPOSITORY_ARCHIVED: "The repository is archived. Unarchiving it lifts this.",
+    HoldCause.APP_SUSPENDED: "The App is suspended here. Unsuspending its installation lifts this.",
+    HoldCause.PAUSED: "Twogate is paused here by its operator, who can resume it.",
+}
+"""What happened, and what lifts it."""
+
+OUTCOMES = {
+    Outcome.PLANNED: "The plan could not be taken on.",
+    Outcome.VERIFIED: "The verified work could not be taken on.",
+    Outcome.BASE_CLEAN: "The pull request could not be opened.",
+    Outcome.BASE_CONFLICT: "The diff conflicts with the default branch.",
+    Outcome.BLOCKED: "The agent could not go on.",
+    Outcome.NOTHING_CHANGED: "The agent finished without changing anything.",
+    Outcome.GATES_FAILED: "The work did not pass its checks.",
+    Outcome.AGENT_FAILED: "The agent's program failed.",
+    Outcome.INVALID_RESULT: "The agent's answer could not be read.",
+    Outcome.TIMED_OUT: "The time was up.",
+    Outcome.OVER_BUDGET: "The budget is spent.",
+    Outcome.OUTPUT_FLOOD: "The agent printed without end and was stopped.",
+    Outcome.TREE_CHANGED: "The agent changed files where it was only to read.",
+    Outcome.WRONG_BRANCH: "The agent's work is not on the plan's branch.",
+    Outcome.WORKSPACE_DAMAGED: "The agent damaged its working copy.",
+    Outcome.BRANCH_MOVED: "The plan's branch is not where it was left.",
+    Outcome.SANDBOX_UNAVAILABLE: "The agent could not be confined, so it was not started.",
+    Outcome.STOPPED: "The work was stopped.",
+    Outcome.RUNNER_FAILED: "A step failed that is not the agent's.",
+    Outcome.LOST: "The runner fell silent, twice in a row.",
+}
+"""What a failure was, in one sentence; the runner's own sentence follows it."""
+
+RESULTS = {
+    GateStatus.PASSED: "passed",
+    GateStatus.FAILED: "failed",
+    GateStatus.TIMED_OUT: "timed out",
+    GateStatus.FAILED_BEFORE: "failed before the change too",
+    GateStatus.SKIPPED: "skipped",
+}
+
+SOURCES = {
+    UsdSource.REPORTED: "reported by the agent",
+    UsdSource.PRICES: "price table",
+    UsdSource.UNKNOWN: "unknown",
+}
+"""Where dollars come from."""

@@ -1,0 +1,263 @@
+"""Plans at every turn of one story, for the texts that are made of them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from bot.lifecycle.costs import CostRow, PlanCost
+from bot.lifecycle.plan import Approval, Failure, Hold, Job, Plan, Review, Revision
+from bot.lifecycle.policy import parse_policy
+from bot.lifecycle.states import Gate, HoldCause, State, Via, WaitingOn
+from runner.contract import (
+    Feedback,
+    FileChange,
+    GateResult,
+    GateSpec,
+    GateStatus,
+    JobKind,
+    Outcome,
+    SandboxMode,
+    SandboxReport,
+    UsdSource,
+)
+from runner.results import ExecutionSummary, PullRequestText, Unit, Verdict
+from tests.lifecycle.makers import ALICE, BASE, HEAD, ISSUE, REPO, UID, document, work
+
+BOB_LOGIN = "bob"
+COMPARE = f"https://github.com/acme/shop/compare/{BASE}...{HEAD}"
+
+POLICY = parse_policy("""
+agent: {cli: claude, model: sonnet}
+budget: {usd: 5, minutes: 45}
+gates:
+  - {name: tests, run: "pytest -q", timeout: 10m}
+  - {name: types, run: "mypy . | tee out", blocking: false}
+""")
+
+DOCUMENT = document(
+    title="Greet in French",
+    summary="The greeter knows English alone. This adds French, chosen by the language of the request.",
+    steps=(
+        "Add `bonjour()` to `src/greet.py`, beside `hello()`.",
+        "Choose between the two in `src/app.py`:\n\n```python\ngreet = GREETINGS[request.language]\n```",
+        "Say so in the README.",
+    ),
+    files=("src/greet.py", "src/app.py", "README.md", "tests/**"),
+    tests=("`tests/test_greet.py`: both languages, and an unknown one falls back to English.",),
+    risks=("Callers that compare the greeting with `Hello` see another word for French requests.",),
+    questions=("Should Canadian French greet with *Bonjour hi*?",),
+)
+
+FAILED_TAIL = "E   assert 'Hello' == 'Bonjour'\n1 failed, 11 passed in 0.42s"
+
+GATES = (
+    GateResult(name="scope", blocking=True, status=GateStatus.PASSED, seconds=0.02, summary="All 2 changed paths are in the plan."),
+    GateResult(name="tests", blocking=True, status=GateStatus.PASSED, seconds=12.4, summary="12 passed"),
+    GateResult(name="types", blocking=False, status=GateStatus.FAILED, seconds=3.0, summary="1 error", tail="src/app.py:3: error: Missing annotation"),
+    GateResult(name="docs", blocking=True, status=GateStatus.FAILED_BEFORE, seconds=75, summary="exit code 2"),
+)  # fmt: skip
+
+PATCH = """\
+diff --git a/src/greet.py b/src/greet.py
+--- a/src/greet.py
++++ b/src/greet.py
+@@ -1,2 +1,5 @@
+ def hello():
+-    return "Hi"
++    return "Hello"
++
++def bonjour():
++    return "Bonjour"
+"""
+
+WORK = work(
+    files=(
+        FileChange(path="src/greet.py", status="modified", added=4, removed=1),
+        FileChange(path="docs/flag.png", status="added", added=None, removed=None),
+    ),
+    files_total=2,
+    commits=1,
+    patch=PATCH,
+    moved_base_paths=("README.md",),
+    summary=ExecutionSummary(
+        status="done", summary="Added French.", deviations=("`hello()` said *Hi*; it says Hello now.",)
+    ),
+    pull_request=PullRequestText(
+        title="Greet in French",
+        body="Adds `bonjour()` and chooses by language.\n\n## Notes\n\n- Unknown languages get English.\n- See **README**.",
+    ),
+)
+
+SANDBOX = SandboxReport(
+    asked=SandboxMode.REQUIRED,
+    got="bubblewrap",
+    separate_user=True,
+    sentence="Confined by bubblewrap, as another user.",
+)
+
+GREEN = Review(
+    number=2, work=WORK, gates=GATES, sandbox=SANDBOX, attempts=2, comment_id=903, check_run_id=77, posted_at=400.0,
+    notes=("One process was still running after the agent and was ended.",),
+)  # fmt: skip
+
+REVISIONS = (
+    Revision(number=1, document=document(title="Greet in French and Spanish"), comment_id=901, posted_at=100.0, sha256="1" * 64),
+    Revision(number=2, document=DOCUMENT, gates=POLICY.gates or (), comment_id=902, posted_at=200.0, sha256="2" * 64),
+)  # fmt: skip
+
+PLAN_APPROVAL = Approval(gate=Gate.PLAN, by=ALICE, via=Via.REACTION, at=1_795_946_400.0, binds_to="2" * 64)
+DIFF_APPROVAL = Approval(gate=Gate.DIFF, by=ALICE, via=Via.COMMAND, at=1_795_950_000.0, binds_to=HEAD)
+
+FAILURE = Failure(
+    outcome=Outcome.GATES_FAILED,
+    sentence="`tests` still failed after 3 attempts.",
+    during=JobKind.EXECUTE,
+    gates=(
+        GATES[0],
+        GateResult(name="tests", blocking=True, status=GateStatus.FAILED, seconds=11.0, summary="1 failed", tail=FAILED_TAIL),
+    ),
+    output_tail="I could not find where the greeting is chosen.",
+    notes=("The agent's last attempt changed nothing.",),
+)  # fmt: skip
+
+
+def job(kind: JobKind = JobKind.EXECUTE, unit: Unit | None = Unit.EXECUTE_PLAN, **fields: Any) -> Job:
+    return Job(**{"id": f"{UID}-3", "kind": kind, "unit": unit, "number": 3, "run_id": 5551, "claimed": True, **fields})
+
+
+def plan(state: State = State.DRAFT, waiting_on: WaitingOn | None = WaitingOn.PLAN_DECISION, **fields: Any) -> Plan:
+    base = {
+        "uid": UID,
+        "repo": REPO,
+        "issue_number": 12,
+        "issue": ISSUE,
+        "requester": ALICE,
+        "requested_at": 1.0,
+        "policy": POLICY,
+        "state": state,
+        "waiting_on": waiting_on,
+        "revisions": REVISIONS,
+    }
+    return Plan(**{**base, **fields})
+
+
+def spec(name: str = "tests", run: str = "make test", **fields: Any) -> GateSpec:
+    return GateSpec(**{"name": name, "run": run, **fields})
+
+
+APPROVED = {"plan_approval": PLAN_APPROVAL}
+REVIEWED = {**APPROVED, "branch_head": HEAD, "review": GREEN}
+DONE = {
+    **REVIEWED,
+    "diff_approval": DIFF_APPROVAL,
+    "pull_request": 34,
+    "pull_request_url": "https://github.com/acme/shop/pull/34",
+}
+
+STATUS = {
+    "draft-runner": plan(waiting_on=WaitingOn.RUNNER, revisions=(), job=job(JobKind.PLAN, Unit.CREATE_PLAN, claimed=False)),
+    "draft-rewriting": plan(waiting_on=WaitingOn.RUNNER, job=job(JobKind.PLAN, Unit.UPDATE_PLAN), issue_stale=True),
+    "draft-decision": plan(),
+    "draft-answers": plan(waiting_on=WaitingOn.ANSWERS),
+    "draft-person": plan(waiting_on=WaitingOn.PERSON),
+    "draft-bot": plan(waiting_on=WaitingOn.BOT),
+    "approved-slot": plan(State.APPROVED, WaitingOn.SLOT, waits_for=("#3", "#5"), **APPROVED),
+    "approved-overlap": plan(State.APPROVED, WaitingOn.OVERLAP, waits_for=("#7",), **APPROVED),
+    "approved-dependency": plan(State.APPROVED, WaitingOn.DEPENDENCY, waits_for=("#8", "#9", "#10"), **APPROVED),
+    "executing": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(), **APPROVED),
+    "executing-conflict": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(merge_base_in=True), **REVIEWED),
+    "verifying": plan(State.VERIFYING, WaitingOn.RUNNER, job=job(), **APPROVED),
+    "verifying-bot": plan(State.VERIFYING, WaitingOn.BOT, **REVIEWED),
+    "in_review": plan(State.IN_REVIEW, WaitingOn.DIFF_DECISION, **REVIEWED),
+    "in_review-merging": plan(State.IN_REVIEW, WaitingOn.RUNNER, job=job(JobKind.CHECK_BASE, None), diff_approval=DIFF_APPROVAL, **REVIEWED),
+    "in_review-opening": plan(State.IN_REVIEW, WaitingOn.BOT, diff_approval=DIFF_APPROVAL, **REVIEWED),
+    "in_review-posting": plan(State.IN_REVIEW, WaitingOn.BOT, **REVIEWED),
+    "pr_open": plan(State.PR_OPEN, WaitingOn.MERGE, **DONE),
+    "merged": plan(State.MERGED, None, **DONE),
+    "failed": plan(State.FAILED, WaitingOn.PERSON, failure=FAILURE, **APPROVED),
+    "failed-planning": plan(
+        State.FAILED,
+        WaitingOn.PERSON,
+        revisions=(),
+        failure=Failure(outcome=Outcome.LOST, sentence="Its run ended without a report.", during=JobKind.PLAN),
+    ),
+    "failed-before-pr": plan(
+        State.FAILED,
+        WaitingOn.PERSON,
+        failure=Failure(outcome=Outcome.RUNNER_FAILED, sentence="GitHub refused it.", during=JobKind.CHECK_BASE),
+        **REVIEWED,
+    ),
+    "icebox": plan(State.ICEBOX, WaitingOn.PERSON),
+    "rejected": plan(
+        State.REJECTED,
+        None,
+        rejected_at_gate=Gate.DIFF,
+        rejections=(Feedback(kind="rejection", author="bob", text="Ask @carol first, see #99."),),
+        **REVIEWED,
+    ),
+    "rejected-pr": plan(State.REJECTED, None, **DONE),
+    "cancelled": plan(State.CANCELLED, None),
+    "split": plan(State.SPLIT, None, waits_for=("#20", "#21")),
+    "held": plan(
+        State.EXECUTING,
+        WaitingOn.RUNNER,
+        hold=Hold(causes=(HoldCause.ISSUE_CLOSED, HoldCause.LABEL_REMOVED), at=5.0),
+        **APPROVED,
+    ),
+}  # fmt: skip
+
+DOCUMENTS = {
+    "plan": DOCUMENT,
+    "already_done": document(
+        Verdict.ALREADY_DONE,
+        title="French is there",
+        summary="`bonjour()` exists since version 2.",
+        reason="`src/greet.py`, line 14, and its test in `tests/test_greet.py`.",
+    ),
+    "needs_information": document(
+        Verdict.NEEDS_INFORMATION,
+        title="Greet in French",
+        summary="There are two greeters.",
+        questions=("Which one is meant, `web` or `mail`?", "Is Swiss French different?"),
+        reason="They are sold to different customers.",
+    ),
+    "refuse": document(
+        Verdict.REFUSE,
+        title="Switch off the login",
+        summary="The issue asks to let everybody in.",
+        reason="That would open every account.",
+    ),
+}
+
+
+def usage(number: int, kind: JobKind, unit: Unit, usd: str | None, **fields: Any) -> CostRow:
+    base = {
+        "job": f"{UID}-{number}",
+        "kind": kind,
+        "unit": unit,
+        "outcome": Outcome.PLANNED if kind is JobKind.PLAN else Outcome.VERIFIED,
+        "agent": "claude",
+        "model": "sonnet",
+        "attempt": 1,
+        "input_tokens": 1_200,
+        "output_tokens": 800,
+        "cache_read_tokens": 45_000,
+        "cache_write_tokens": 6_000,
+        "usd": None if usd is None else Decimal(usd),
+        "usd_source": UsdSource.UNKNOWN if usd is None else UsdSource.REPORTED,
+        "seconds": 90.0,
+    }
+    return CostRow(**{**base, **fields})
+
+
+COST = PlanCost(
+    rows=(
+        usage(1, JobKind.PLAN, Unit.CREATE_PLAN, "0.0412"),
+        usage(2, JobKind.PLAN, Unit.UPDATE_PLAN, "0.0290"),
+        usage(3, JobKind.EXECUTE, Unit.EXECUTE_PLAN, "0.2101"),
+        usage(3, JobKind.EXECUTE, Unit.EXECUTE_PLAN, "0.1302", attempt=2),
+        usage(3, JobKind.EXECUTE, Unit.CREATE_PR, "0.0077", usd_source=UsdSource.PRICES, price_date="2026-11-01", seconds=12.0),
+    )
+)  # fmt: skip
+COST_IN_PART = PlanCost(rows=(*COST.rows, usage(4, JobKind.EXECUTE, Unit.EXECUTE_PLAN, None, outcome=Outcome.LOST, complete=False)))  # fmt: skip

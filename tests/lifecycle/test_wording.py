@@ -1,0 +1,171 @@
+"""Every text as people read it, compared with a file each; see ``golden/``."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.lifecycle.commands import parse
+from bot.lifecycle.costs import PlanCost
+from bot.lifecycle.effects import Topic
+from bot.lifecycle.plan import Person, Revision
+from bot.lifecycle.policy import Policy
+from bot.lifecycle.states import HoldCause, State, WaitingOn
+from bot.lifecycle.wording import render, words
+from runner.contract import GateStatus, Outcome, UsdSource
+from tests.lifecycle import stories
+from tests.lifecycle.golden_files import GOLDEN, assert_same
+from tests.lifecycle.makers import ALICE, HEAD, document
+from tests.lifecycle.markdown_seen import mentions
+
+REVIEWABLE = stories.STATUS["in_review"]
+OPENED = stories.STATUS["pr_open"]
+
+DETAILS = {
+    Topic.NEEDS_TRIAGE: {"needs": "triage"},
+    Topic.NOT_ALLOWED: {"needs": "write", "verb": "approve"},
+    Topic.APPROVAL_VOID: {"what": "plan_comment"},
+    Topic.NOT_NOW: {"why": "it failed; /retry, /update or /reject it"},
+    Topic.PLAN_HELD: {"cause": "issue_closed"},
+    Topic.BASE_CONFLICT: {"paths": "src/greet.py\nREADME.md"},
+    Topic.BRANCH_MOVED: {"head": HEAD},
+    Topic.POLICY_INVALID: {"line": "3", "reason": "`queue.overlap` must be one of 'wait', 'warn' or 'off'"},
+    Topic.EFFECT_FAILED: {"effect": "open_pull_request", "sentence": "A rule of the repository forbids it."},
+}
+
+
+def revision(verdict: str, **fields) -> Revision:
+    return Revision(number=2, document=stories.DOCUMENTS[verdict], gates=stories.POLICY.gates or (), **fields)
+
+
+def texts() -> dict[str, str]:
+    """Every kind of text, by the name of its file."""
+    found = {f"plan-{verdict}": render.plan_comment(stories.plan(), revision(verdict)) for verdict in stories.DOCUMENTS}
+    detected = stories.plan(policy=Policy())
+    gates = (stories.spec(detected=True),)
+    found["plan-recognised-gates"] = render.plan_comment(detected, Revision(number=1, document=document(), gates=gates))
+    found["plan-no-gates"] = render.plan_comment(detected, Revision(number=1, document=document(files=())))
+    found["superseded"] = render.superseded(found["plan-plan"], 3)
+    for name, plan in stories.STATUS.items():
+        position = 2 if name == "approved-slot" else None
+        found[f"status-{name}"] = render.status_comment(plan, stories.COST, position=position)
+    found["status-nothing-spent"] = render.status_comment(stories.plan(), PlanCost(), web="http://127.0.0.1:8000/")
+    found["status-cost-in-part"] = render.status_comment(REVIEWABLE, stories.COST_IN_PART)
+    found["review"] = render.review_comment(REVIEWABLE, stories.COST, stories.COMPARE)
+    found["pull-request"] = "\n\n".join(render.pull_request(OPENED, stories.COST))
+    found["pull-request-cost-in-part"] = "\n\n".join(render.pull_request(OPENED, stories.COST_IN_PART))
+    found["pull-request-no-usage"] = "\n\n".join(render.pull_request(OPENED, PlanCost()))
+    found["check-run"] = "\n\n".join(render.check_run(REVIEWABLE))
+    found["check-run-decided"] = "\n\n".join(render.check_run(REVIEWABLE, "Rejected by bob."))
+    for topic in Topic:
+        plan = None if topic in {Topic.NO_PLAN, Topic.POLICY_INVALID} else stories.plan()
+        found[f"answer-{topic}"] = render.say(topic, DETAILS.get(topic, {}), plan, ALICE)
+    found["answer-approval_void-policy"] = render.say(Topic.APPROVAL_VOID, {"what": "policy"}, stories.plan(), None)
+    found["answer-branch_moved-gone"] = render.say(Topic.BRANCH_MOVED, {"head": ""}, stories.plan(), None)
+    found["answer-branch_moved-pr"] = render.say(Topic.BRANCH_MOVED, {"head": HEAD}, OPENED, None)
+    found["answer-help-unknown"] = render.say(Topic.HELP, {"word": "frobnicate"}, stories.plan(), ALICE)
+    found["answer-issue_edited-approved"] = render.say(Topic.ISSUE_EDITED, {}, stories.STATUS["draft-bot"], None)
+    return found
+
+
+TEXTS = texts()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_text_reads_as_agreed(name):
+    assert_same(TEXTS[name] + "\n", GOLDEN / f"{name}.md")
+
+
+def test_no_golden_file_is_left_over():
+    assert {path.stem for path in GOLDEN.glob("*.md")} == set(TEXTS)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_text_of_ours_is_a_command(name):
+    assert parse(TEXTS[name]) == ()
+
+
+# every state, cause, outcome and result has its words
+
+
+@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("waiting_on", [*WaitingOn, None])
+def test_there_is_a_status_for_every_state_and_wait(state, waiting_on):
+    for fields in ({}, stories.REVIEWED, stories.DONE, {"failure": stories.FAILURE}):
+        text = render.status_comment(stories.plan(state, waiting_on, **fields), PlanCost())
+        assert text.startswith(f"### Twogate: {words.STATES[state]}")
+    first = stories.plan(state, waiting_on, revisions=(), job=stories.job(claimed=False, run_id=None))
+    assert render.status_comment(first, PlanCost())
+
+
+@pytest.mark.parametrize("cause", HoldCause)
+def test_every_hold_says_what_lifts_it(cause):
+    held = stories.plan(hold=stories.Hold(causes=(cause,), at=1.0))
+    assert words.HOLDS[cause] in render.status_comment(held, PlanCost())
+    assert words.HOLDS[cause] in render.say(Topic.PLAN_HELD, {"cause": cause}, held, None)
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_every_failure_says_what_it_was_and_what_to_do(outcome):
+    failure = stories.FAILURE.model_copy(update={"outcome": outcome})
+    text = render.status_comment(stories.plan(State.FAILED, WaitingOn.PERSON, failure=failure), PlanCost())
+    assert words.OUTCOMES[outcome] in text
+    assert all(command in text for command in ("`/retry`", "`/update`", "`/reject`", "`/cancel`"))
+
+
+def test_every_result_and_source_has_a_word():
+    assert set(words.RESULTS) == set(GateStatus)
+    assert set(words.SOURCES) == set(UsdSource)
+
+
+@pytest.mark.parametrize("topic", Topic)
+def test_an_answer_needs_no_details_and_no_plan(topic):
+    assert render.say(topic, {}, None, None)
+
+
+def test_only_the_person_answered_is_mentioned_and_only_once():
+    text = render.say(Topic.NOT_NOW, {"why": "ask @carol"}, stories.plan(), ALICE)
+    assert text.startswith("@alice ")
+    assert mentions(text) == {"@alice"}
+    for login in ("dependabot[bot]", "a b", "a/b", "", "@x"):
+        assert mentions(render.say(Topic.HELP, {}, None, Person(id=1, login=login))) == set()
+
+
+@pytest.mark.parametrize("name", [name for name in TEXTS if not name.startswith("answer-")])
+def test_nobody_else_is_ever_mentioned(name):
+    assert mentions(TEXTS[name]) == set()
+
+
+def test_the_same_plan_has_the_same_text():
+    assert texts() == TEXTS
+
+
+def test_work_or_plan_that_is_not_there_is_not_shown():
+    with pytest.raises(ValueError, match="no work to show"):
+        render.review_comment(stories.plan(), PlanCost(), "x")
+    with pytest.raises(ValueError, match="no written plan"):
+        render.pull_request(REVIEWABLE.model_copy(update={"revisions": ()}), PlanCost())
+
+
+def test_a_change_without_text_says_so():
+    review = stories.GREEN.model_copy(update={"work": stories.WORK.model_copy(update={"patch": ""})})
+    text = render.review_comment(REVIEWABLE.model_copy(update={"review": review}), PlanCost(), "x")
+    assert "There is no text to show" in text
+    assert "```diff" not in text
+
+
+def test_an_unconfined_agent_is_said_in_so_many_words():
+    sandbox = stories.SANDBOX.model_copy(update={"got": "none", "sentence": "No bubblewrap here."})
+    plan = REVIEWABLE.model_copy(update={"review": stories.GREEN.model_copy(update={"sandbox": sandbox})})
+    assert "No bubblewrap here. **The agent ran unconfined.**" in render.review_comment(plan, PlanCost(), "x")
+
+
+def test_the_pull_request_without_a_text_of_the_agent_tells_the_plan():
+    review = stories.GREEN.model_copy(update={"work": stories.WORK.model_copy(update={"pull_request": None})})
+    title, body = render.pull_request(OPENED.model_copy(update={"review": review}), PlanCost())
+    assert title == stories.DOCUMENT.title
+    assert body.startswith(f"Closes #12\n\n{stories.DOCUMENT.summary}")
+
+
+def test_a_plan_of_one_attempt_and_an_old_price():
+    one = stories.plan(policy=stories.POLICY.model_copy(update={"attempts": 1, "usd": None}))
+    assert "in at most 1 attempt, 45 min;" in render.plan_comment(one, revision("plan"))

@@ -113,6 +113,7 @@ def worker(parts: Parts) -> Works:
         parts.store,
         parts.gateway,
         workflow=settings.workflow,
+        web=settings.github_url,
         now=parts.now,
         decrypt=Vault(settings).decrypt,
         threads=settings.worker_threads,

@@ -58,6 +58,12 @@ class Revision(Frozen):
     node_id: str | None = None
     posted_at: float | None = None
 
+    @property
+    def content_sha256(self) -> str:
+        """Identity of what would be carried out, whatever the comment's wording is: document and checks as stored."""
+        parts = [self.document.model_dump_json(), *(gate.model_dump_json() for gate in self.gates)]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
 
 class Approval(Frozen):
     """A decision at one of the gates and exactly what it covers."""
@@ -68,6 +74,8 @@ class Approval(Frozen):
     at: float
     binds_to: str
     """Plan gate: the revision's text hash. Diff gate: the head commit."""
+    content_sha256: str | None = None
+    """Plan gate: what the text says, as it was stored then."""
 
 
 class Job(Frozen):

@@ -45,7 +45,7 @@ def refuse(tx: Tx, request: Request, refusal: Refusal, lane: str) -> str:
     )
     if refusal.topic is not None:
         needs = refusal.needs.name.lower() if refusal.needs else ""
-        answer(tx, request, fx.Topic(refusal.topic), lane, needs=needs, command=request.command.verb)
+        answer(tx, request, fx.Topic(refusal.topic), lane, needs=needs, verb=request.command.verb)
     return f"refused: {refusal.reason}"
 
 

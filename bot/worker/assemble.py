@@ -26,13 +26,14 @@ def build_worker(
     gateway: Gateway,
     *,
     workflow: str,
+    web: str,
     now: Callable[[], float],
     decrypt: Callable[[bytes], str],
     threads: int = s.THREADS,
 ) -> Worker:
     """Return the worker with everything that it does, not yet started."""
     context = Context(
-        store=store, gateway=gateway, policies=Policies(gateway), workflow=workflow, now=now, decrypt=decrypt
+        store=store, gateway=gateway, policies=Policies(gateway), workflow=workflow, web=web, now=now, decrypt=decrypt
     )
     tasks = [
         Periodic("poll", s.POLL_LOOK, partial(poll.poll, context)),

@@ -28,6 +28,8 @@ class Context:
     policies: Policies
     workflow: str
     """File name of the workflow that runs jobs."""
+    web: str
+    """GitHub's address for people, without a trailing slash."""
     now: Callable[[], float]
     decrypt: Callable[[bytes], str]
     """Opens what the web kept of a push token."""

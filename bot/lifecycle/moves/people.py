@@ -47,7 +47,14 @@ def approve_plan(plan: Plan, event: events.Approved) -> Step:
         plan, posts = ask_anew(plan)
         void = say(plan, fx.Topic.APPROVAL_VOID, event, event.by, what="plan_comment")
         return moved(plan, "approval void: the plan comment was changed", *posts, void)
-    approval = Approval(gate=Gate.PLAN, by=event.by, via=event.via, at=event.at, binds_to=revision.sha256)
+    approval = Approval(
+        gate=Gate.PLAN,
+        by=event.by,
+        via=event.via,
+        at=event.at,
+        binds_to=revision.sha256,
+        content_sha256=revision.content_sha256,
+    )
     plan = changed(plan, state=State.APPROVED, waiting_on=WaitingOn.SLOT, plan_approval=approval, waits_for=())
     return moved(plan, f"plan {revision.sha256[:12]} approved")
 

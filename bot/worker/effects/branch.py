@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Permanent
 from bot.lifecycle import events as ev
-from bot.lifecycle import wording
+from bot.lifecycle.wording import render as wording
 from bot.store import jobs, plans, throttles
 from bot.worker.context import Done, found
 from bot.worker.effects.posts import costs_of
@@ -96,7 +96,7 @@ def open_pull_request(ctx: Context, claimed: Claimed, effect: OpenPullRequest) -
     if head != effect.head:
         return found(claimed, ev.BranchMoved(**said, head=head), "the branch is elsewhere")
     info = ctx.gateway.repository(plan.repo)
-    title, body = wording.pull_request(plan, costs_of(ctx, plan))
+    title, body = wording.pull_request(plan, costs_of(ctx, plan), web=ctx.web)
     pull = ctx.gateway.ensure_pull(
         plan.repo, branch=plan.branch, base=info.default_branch, title=title, body=body, first=claimed.first
     )

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Permanent
 from bot.lifecycle import events as ev
-from bot.lifecycle.policy import gates_sha256
 from bot.store import jobs, plans
 from bot.worker.context import Done, found
 from bot.worker.effects.authorise import plan_comment_sha256
-from bot.worker.effects.texts import plan_text_sha256
 from bot.worker.policies import InvalidPolicyError
 from runner.contract import Budget, Issue, JobKind, JobSpec, Repository
 
@@ -67,9 +65,9 @@ def _void(ctx: Context, claimed: Claimed, plan: Plan, policy: Policy) -> Done | 
     if approval is None or revision is None:
         raise Permanent("The plan has no approval.")
     what = None
-    if plan_comment_sha256(ctx, plan) != approval.binds_to or plan_text_sha256(plan, revision) != approval.binds_to:
+    if revision.content_sha256 != approval.content_sha256 or plan_comment_sha256(ctx, plan) != approval.binds_to:
         what = "plan_comment"
-    elif policy.gates is not None and gates_sha256(policy.gates) != gates_sha256(revision.gates):
+    elif policy.gates_sha256 != plan.policy.gates_sha256:
         what = "policy"
     if what is None:
         return None

@@ -8,9 +8,9 @@ from bot.errors import Permanent
 from bot.github.ensure import marked
 from bot.github.gateway import CheckRun, Missing
 from bot.lifecycle import events as ev
-from bot.lifecycle import wording
 from bot.lifecycle.costs import CostRow, PlanCost
 from bot.lifecycle.states import State
+from bot.lifecycle.wording import render as wording
 from bot.store import jobs, plans, usage
 from bot.worker.context import Done, found
 from bot.worker.effects.texts import plan_key, sha256
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bot.lifecycle.plan import Plan, Revision
     from bot.store.outbox import Claimed
     from bot.worker.context import Context
+    from runner.contract import Work
 
 CHECK_NAME = "twogate"
 """Name of the check run on a plan's head commit."""
@@ -135,7 +136,7 @@ def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:
         external_id=f"twogate:{plan.repo.id}:{plan.issue_number}:{plan.uid}:{effect.head}",
     )
     check_id = ctx.gateway.ensure_check_run(plan.repo, effect.head, check, first=claimed.first)
-    body = wording.review_comment(plan, costs_of(ctx, plan), _compare_url(ctx, plan))
+    body = wording.review_comment(plan, costs_of(ctx, plan), _compare_url(ctx, review.work, plan), web=ctx.web)
     comment = ctx.gateway.ensure_comment(plan.repo, plan.issue_number, claimed.key, body, first=claimed.first)
     event = ev.ReviewPosted(
         at=ctx.now(),
@@ -149,19 +150,20 @@ def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:
     return found(claimed, event, f"comment {comment.id}")
 
 
-def _compare_url(ctx: Context, plan: Plan) -> str:
-    assert plan.review is not None  # noqa: S101 - the caller has looked
-    web = ctx.gateway.repository(plan.repo).clone_url.removesuffix(".git")
-    return f"{web}/compare/{plan.review.work.base}...{plan.review.work.head}"
+def _compare_url(ctx: Context, work: Work, plan: Plan) -> str:
+    return f"{ctx.web}/{plan.repo.owner}/{plan.repo.name}/compare/{work.base}...{work.head}"
 
 
 def conclude_check(ctx: Context, claimed: Claimed, effect: ConcludeCheck) -> Done:
     """Tell the check run what was decided."""
     plan = _plan(ctx, claimed)
+    if plan.review is None:
+        return Done("its review is gone")
+    title, summary = wording.check_run(plan, effect.sentence)
     check = CheckRun(
         name=CHECK_NAME,
-        title=effect.sentence,
-        summary=effect.sentence,
+        title=title,
+        summary=summary,
         conclusion=effect.conclusion,
         external_id=f"twogate:{plan.repo.id}:{plan.issue_number}:{plan.uid}",
     )
@@ -183,7 +185,7 @@ def show_status(ctx: Context, claimed: Claimed, _effect: ShowStatus) -> Done:
     """Bring the status comment and the label to what the plan is now, writing only what differs."""
     plan = _plan(ctx, claimed)
     _show_label(ctx, plan)
-    body = wording.status_comment(plan, costs_of(ctx, plan))
+    body = wording.status_comment(plan, costs_of(ctx, plan), web=ctx.web)
     key = f"{plan.uid}:status"
     if plan.status_comment_id is not None and _edit(ctx, plan, plan.status_comment_id, marked(key, body)):
         return Done("edited")

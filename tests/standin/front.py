@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Response
 
-from tests.standin.http import NOTE
+from tests.standin import auth
+from tests.standin.errors import ApiError
+from tests.standin.http import NOTE, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+    from tests.standin.entities import Token
     from tests.standin.faults import Fault, Faults
     from tests.standin.limits import Limits
     from tests.standin.model import Hub
@@ -131,7 +134,7 @@ class Front:
             body.decode(errors="replace"),
         )
         fault = self._faults.for_request(entry.method, asked)
-        entry.fault = fault.kind if fault else None
+        entry.fault, entry.write = fault.kind if fault else None, entry.method in WRITES
         self.journal.add(entry)
         response = self._answer(environ, entry, fault, body)
         entry.status = response.status_code
@@ -139,12 +142,14 @@ class Front:
 
     def _answer(self, environ: WSGIEnvironment, entry: Entry, fault: Fault | None, body: bytes) -> Response:
         environ["wsgi.input"] = io.BytesIO(body)
-        note: dict[str, Any] = {}
+        note: dict[str, Any] = {"token": self._token(environ)}
         environ[NOTE] = note
+        entry.actor = name_of(note["token"])
         environ["PATH_INFO"] = self._by_name(environ["PATH_INFO"])
         early = self._before(environ, fault)
+        if early is None and self._limits.state(note["token"])["remaining"] == 0:
+            early = self._spent(environ, self._limits.state(note["token"])["reset"])
         if early is not None:
-            entry.write = entry.method in WRITES
             return early
         response = Response.from_app(self._app, environ, buffered=True)
         _take(note, entry)
@@ -164,7 +169,7 @@ class Front:
         if kind == "error":
             return Response(SERVER_ERROR % fault.status, fault.status, mimetype="application/json")
         if kind == "primary":
-            return self._spent(environ, fault)
+            return self._spent(environ, int(self._hub.clock() + fault.seconds))
         if kind == "secondary":
             return _secondary(fault)
         if kind == "reset":
@@ -184,9 +189,15 @@ class Front:
         response.headers["X-GitHub-Request-Id"] = f"{self._hub.random.getrandbits(64):016X}"
         return response
 
-    def _spent(self, environ: WSGIEnvironment, fault: Fault) -> Response:
-        reset = str(int(self._hub.clock() + fault.seconds))
-        headers = {"X-RateLimit-Limit": "5000", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset}
+    def _token(self, environ: WSGIEnvironment) -> Token | None:
+        try:
+            return auth.authenticate(self._hub, environ.get("HTTP_AUTHORIZATION"))
+        except ApiError:
+            return None
+
+    def _spent(self, environ: WSGIEnvironment, reset: int) -> Response:
+        limit = str(self._limits.hourly)
+        headers = {"X-RateLimit-Limit": limit, "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(reset)}
         if environ["PATH_INFO"].endswith("/graphql"):
             body = '{"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]}'
             return Response(body, 200, headers, "application/json")
@@ -195,11 +206,9 @@ class Front:
 
 
 def _take(note: dict[str, Any], entry: Entry) -> None:
-    entry.actor = note.get("actor", "anonymous")
     entry.operation = note.get("operation", "")
     entry.template = note.get("template", "")
-    usual = entry.method in WRITES and entry.operation not in NOT_WRITES
-    entry.write = note.get("write", usual)
+    entry.write = note.get("write", entry.write and entry.operation not in NOT_WRITES)
 
 
 def _secondary(fault: Fault) -> Response:

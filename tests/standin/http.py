@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 API = "/api/v3"
 NOTE = "standin.note"
-"""The key of the WSGI environment under which a handler notes operation, template, actor, token and write."""
+"""The key of the WSGI environment under which a handler notes operation, template and write."""
 PER_PAGE = 30
 MAX_PER_PAGE = 100
 NOT_ACCESSIBLE = "Resource not accessible by integration"
@@ -162,8 +162,6 @@ class Api:
         try:
             _check_version(version)
             call.token = auth.authenticate(self.hub, request.headers.get("Authorization"))
-            request.environ.setdefault(NOTE, {})["actor"] = name_of(call.token)
-            request.environ.setdefault(NOTE, {})["token"] = call.token
             if "owner" in values:
                 call.target = self._repository(values.pop("owner"), values.pop("name"))
             result = handler(call, **values)

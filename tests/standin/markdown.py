@@ -21,6 +21,8 @@ COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 ALERT = re.compile(
     r"<blockquote>\s*<p>\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\](?:<br />)?\s*(.*?)</blockquote>", re.DOTALL
 )
+HEADS = {"+++ ", "--- "}
+"""How the lines that name a patch's files begin."""
 TASK = re.compile(r"<li>(\s*<p>)?\[([ xX])\] ")
 
 
@@ -61,7 +63,7 @@ def diff(text: str) -> str:
     """A patch with coloured lines."""
     kinds = {"+": "add", "-": "del", "@": "hunk"}
     lines = (
-        f'<span class="{kinds.get(line[:1], "ctx")}">{html.escape(line, quote=False)}\n</span>'
+        f'<span class="{"hunk" if line[:4] in HEADS else kinds.get(line[:1], "ctx")}">{html.escape(line, quote=False)}\n</span>'
         for line in text.splitlines()
     )
     return f'<pre class="diff"><code>{"".join(lines)}</code></pre>\n'

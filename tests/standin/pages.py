@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,6 @@ from flask import Blueprint, Response
 from markupsafe import Markup
 
 from tests.standin import gitstore, markdown
-from tests.standin.entities import iso
 from tests.standin.render import CONTENTS, Render
 from tests.standin.render_git import GitRender
 
@@ -56,11 +56,15 @@ def context(hub: Hub, issue: Issue) -> dict[str, Any]:
         "issue": issue,
         "repo": issue.repo,
         "state": _state(issue),
-        "opened": iso(issue.created_at),
+        "opened": _when(issue.created_at),
         "posts": posts,
         "checks": checks,
         "pull": _pull(hub, issue),
     }
+
+
+def _when(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%d %b %Y, %H:%M UTC")
 
 
 def _state(issue: Issue) -> str:
@@ -76,7 +80,7 @@ def _post(post: Issue | Comment, verb: str) -> dict[str, Any]:
         "anchor": f"issuecomment-{post.id}",
         "user": post.user,
         "verb": verb,
-        "when": iso(post.created_at),
+        "when": _when(post.created_at),
         "edited": post.edited_at is not None,
         "hidden": getattr(post, "minimized_reason", None),
         "body": post.body,

@@ -117,6 +117,15 @@ def test_rate_limit_headers(world: World) -> None:
     assert int(first.headers["x-ratelimit-reset"]) > time.time() - 1
 
 
+def test_spent_rate_limit_is_refused(world: World, clock: Clock) -> None:
+    world.standin.limits.hourly = 3
+    with world.client("rob") as rob, world.client("wes") as wes:
+        assert [rob.get("/labels").status_code for _ in range(4)] == [200, 200, 200, 403]
+        assert wes.get("/labels").status_code == 200
+        clock.now += 3601
+        assert rob.get("/labels").status_code == 200
+
+
 def test_githubkit_user_token(world: World) -> None:
     github = world.github().with_auth(TokenAuthStrategy(world.people["rob"]["token"]))
     assert github.rest.users.get_by_username("twogate[bot]").parsed_data.type == "Bot"

@@ -66,14 +66,14 @@ class KeptGitHub(GitHub[Auth]):
 class Clients:
     """Hands out :class:`Rest` for an identity. Safe to share between threads; make it after a fork, not before."""
 
-    def __init__(self, app: App, now: Callable[[], float]) -> None:
+    def __init__(self, app: App, now: Callable[[], float], timeout: float = TIMEOUT_SECONDS) -> None:
         self._registration = app
         self._now = now
         self._config = get_config(
             base_url=app.api_url,
             user_agent="twogate",
             follow_redirects=False,
-            timeout=httpx.Timeout(TIMEOUT_SECONDS),
+            timeout=httpx.Timeout(timeout),
             ssl_verify=httpx.create_ssl_context(),
             cache_strategy=MemCacheStrategy(),
             http_cache=False,

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from bot.github.rest import Rest
     from bot.lifecycle.plan import Repo
 
+READS = frozenset({"GET", "HEAD"})
+"""Methods that change nothing; all others are paced."""
 NAMES_SECONDS = 300.0
 """How long the name of a repository is believed without asking: one more read in five minutes."""
 
@@ -36,6 +38,8 @@ class Place:
     def call(self, method: str, path: str, *, params: Mapping[str, str | int] | None = None, json: Any = None) -> Any:
         """Send one request under the repository; where that has moved, once more to where it lies now."""
         rest = self.connection.rest(self.repo)
+        if method not in READS:
+            self.connection.before_write(self.repo.installation_id)
         try:
             return rest.call(method, self.connection.prefix(self.repo) + path, params=params, json=json)
         except Moved:
@@ -55,8 +59,9 @@ class Place:
 class Connection:
     """One GitHub host as the verbs see it. Safe to share between threads."""
 
-    def __init__(self, clients: Clients, now: Callable[[], float]) -> None:
+    def __init__(self, clients: Clients, now: Callable[[], float], before_write: Callable[[int], None]) -> None:
         self.clients = clients
+        self.before_write = before_write
         self.now = now
         self._lock = threading.Lock()
         self._identity: AppIdentity | None = None

@@ -36,7 +36,7 @@ FIRST_PAGES = (
     """
 query($ids: [ID!]!) {
   nodes(ids: $ids) {
-    ... on Reactable {
+    ... on IssueComment {
       THUMBS_UP: reactions(first: 100, content: THUMBS_UP) { ...Page }
       THUMBS_DOWN: reactions(first: 100, content: THUMBS_DOWN) { ...Page }
     }
@@ -48,7 +48,7 @@ query($ids: [ID!]!) {
 NEXT_PAGE = (
     """
 query($id: ID!, $content: ReactionContent!, $after: String!) {
-  node(id: $id) { ... on Reactable { reactions(first: 100, content: $content, after: $after) { ...Page } } }
+  node(id: $id) { ... on IssueComment { reactions(first: 100, content: $content, after: $after) { ...Page } } }
 }
 """
     + PAGE

@@ -20,10 +20,13 @@ from bot.github.client import connect
 from bot.github.clients import App
 from bot.intake import webhook
 from bot.store.engine import open_store
+from bot.store.throttles import write_limits
 from bot.web import runner_pages
 from bot.web.app import create_app
 from bot.web.oidc import Keys, Verifier
 from bot.web.runner_api import RunnerApi
+from bot.worker.assemble import build_worker
+from bot.worker.pace import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,7 +70,9 @@ class Parts:
 
 def open_parts(settings: Settings) -> Parts:
     """Return what a process needs; connects at first use."""
-    return Parts(settings, open_store(settings.database_url), connect(registration(settings), time.time))
+    store = open_store(settings.database_url)
+    pace = Pace(store, write_limits(settings.writes_per_second))
+    return Parts(settings, store, connect(registration(settings), time.time, pace))
 
 
 @contextmanager
@@ -106,8 +111,6 @@ def web(parts: Parts) -> Flask:
 
 def worker(parts: Parts) -> Works:
     """Return the worker of this process, not yet started."""
-    from bot.worker.assemble import build_worker
-
     settings = parts.settings
     return build_worker(
         parts.store,

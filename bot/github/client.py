@@ -22,11 +22,7 @@ class GitHubGateway(Ensures, Writes, Gateway):
         self._connection.clients.close()
 
 
-def unpaced(_installation_id: int) -> None:
-    """Let every write go out at once."""
-
-
-def connect(app: App, now: Callable[[], float], before_write: Callable[[int], None] = unpaced) -> GitHubGateway:
+def connect(app: App, now: Callable[[], float], before_write: Callable[[int], None] = lambda _: None) -> GitHubGateway:
     """Return the gateway of an App; ``now`` gives epoch seconds. Nothing is asked yet.
 
     ``before_write`` is called with the installation before each write in a repository: it may wait a moment, or raise

@@ -59,7 +59,9 @@ class Place:
 class Connection:
     """One GitHub host as the verbs see it. Safe to share between threads."""
 
-    def __init__(self, clients: Clients, now: Callable[[], float], before_write: Callable[[int], None]) -> None:
+    def __init__(
+        self, clients: Clients, now: Callable[[], float], before_write: Callable[[int], None] = lambda _: None
+    ) -> None:
         self.clients = clients
         self.before_write = before_write
         self.now = now

@@ -20,9 +20,10 @@ from bot.store.schema import throttles, writes
 if TYPE_CHECKING:
     from bot.store.engine import Tx
 
-WRITE_LIMITS = ((1, 1.0), (80, 60.0), (500, 3_600.0))
-"""(writes, seconds): how many writes of one installation fit any such stretch of time: what GitHub asks of those
-who create content."""
+Limits = tuple[tuple[int, float], ...]
+"""(writes, seconds): how many writes of one installation fit any such stretch of time."""
+WRITE_LIMITS: Limits = ((1, 1.0), (80, 60.0), (500, 3_600.0))
+"""What GitHub asks of those who create content."""
 MOST_WRITES, LONGEST_WINDOW = max(WRITE_LIMITS)
 
 
@@ -87,7 +88,12 @@ def take_turn(tx: Tx, name: str, every: float) -> bool:
     return True
 
 
-def reserve_write(tx: Tx, installation_id: int, *, patience: float = 0.0) -> float:
+def write_limits(per_second: float) -> Limits:
+    """Return the limits for so many writes a second; above one, as a host of one's own bears, no others hold."""
+    return ((1, 1 / per_second), *(WRITE_LIMITS[1:] if per_second <= 1 else ()))
+
+
+def reserve_write(tx: Tx, installation_id: int, *, patience: float = 0.0, limits: Limits = WRITE_LIMITS) -> float:
     """Return when the installation's next write may go out; it is reserved where that is within ``patience`` seconds.
 
     Where it is later, nothing is reserved: put the effect off until then.
@@ -96,14 +102,14 @@ def reserve_write(tx: Tx, installation_id: int, *, patience: float = 0.0) -> flo
     c = writes.c
     query = select(c.at).where(c.installation_id == installation_id).order_by(c.at.desc()).limit(MOST_WRITES)
     written = list(tx.execute(query).scalars())
-    at = max(tx.now, _free_at(written))
+    at = max(tx.now, _free_at(written, limits))
     if at <= tx.now + patience:
         tx.execute(insert(writes).values(installation_id=installation_id, at=at))
         tx.execute(delete(writes).where(c.installation_id == installation_id, c.at < at - LONGEST_WINDOW))
-        close(tx, write_gate(installation_id), _free_at([at, *written]), "writes are paced")
+        close(tx, write_gate(installation_id), _free_at([at, *written], limits), "writes are paced")
     return at
 
 
-def _free_at(written: list[float]) -> float:
+def _free_at(written: list[float], limits: Limits) -> float:
     """Return when the limits allow one more write after these, the latest first."""
-    return max((written[count - 1] + seconds for count, seconds in WRITE_LIMITS if len(written) >= count), default=0.0)
+    return max((written[count - 1] + seconds for count, seconds in limits if len(written) >= count), default=0.0)

@@ -16,6 +16,8 @@ POLL_NET = 0.25
 """Between two looks at the queues though nothing woke the worker: serves retries that fall due, and lost wake-ups."""
 DRAIN = 25.0
 """For what is in hand at a stop; within gunicorn's 30 seconds of grace."""
+WRITE_PATIENCE = 2.0
+"""That a thread waits for its turn to write rather than put the effect off; well within a lease."""
 STORE_PAUSE = 1.0
 """Before the next try while the database does not answer."""
 RECORD_PATIENCE = LEASE

@@ -75,13 +75,14 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
     github_url = reader.address("TWOGATE_GITHUB_URL", f"https://{GITHUB}")
     hosts = _Hosts(urlsplit(github_url))
     issuer = reader.address("TWOGATE_OIDC_ISSUER", hosts.issuer)
+    api_url = reader.address("TWOGATE_GITHUB_API_URL", hosts.api)
     client_id, client_secret = reader.login()
     settings = Settings(
         home=home,
         database_url=reader.get("TWOGATE_DATABASE_URL", f"sqlite:///{home}/twogate.db"),
         url=reader.address("TWOGATE_URL"),
         github_url=github_url,
-        github_api_url=reader.address("TWOGATE_GITHUB_API_URL", hosts.api),
+        github_api_url=api_url,
         github_api_version=reader.get("TWOGATE_GITHUB_API_VERSION", hosts.api_version),
         app_id=reader.number("TWOGATE_APP_ID", least=1),
         private_key=reader.private_key(),
@@ -93,7 +94,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         workflow=reader.workflow(),
         listen=reader.listen(),
         worker_threads=reader.number("TWOGATE_WORKER_THREADS", "4", least=0, most=MOST_THREADS),
-        writes_per_second=reader.pace(hosts),
+        writes_per_second=reader.pace(api_url),
     )
     if reader.faults:
         raise ConfigError(reader.faults)
@@ -105,16 +106,20 @@ class _Hosts:
 
     def __init__(self, github: SplitResult) -> None:
         host = github.hostname or ""
-        self.loopback = host in LOOPBACK
-        self.shared = host == GITHUB or host.endswith(RESIDENCY)
+        shared = _is_shared(host)
         own = f"{github.scheme}://{github.netloc}"
         if host == GITHUB:
             self.api, self.issuer = "https://api.github.com", "https://token.actions.githubusercontent.com"
-        elif self.shared:
+        elif shared:
             self.api, self.issuer = f"https://api.{host}", f"https://token.actions.{host}"
         else:
             self.api, self.issuer = f"{own}/api/v3", f"{own}/_services/token"
-        self.api_version = NEW_API if self.shared or self.loopback else OLD_API
+        self.api_version = NEW_API if shared or host in LOOPBACK else OLD_API
+
+
+def _is_shared(host: str) -> bool:
+    """Whether a host is GitHub's own service rather than somebody's Enterprise Server."""
+    return host == GITHUB or host.endswith((f".{GITHUB}", RESIDENCY))
 
 
 class _Reader:
@@ -134,16 +139,19 @@ class _Reader:
         return path
 
     def address(self, name: str, default: str = "") -> str:
-        text = self.get(name, default).rstrip("/")
+        text = self.get(name).rstrip("/")
+        if not text and default:
+            return default
         try:
             parts = urlsplit(text)
             host, _port = parts.hostname, parts.port
         except ValueError:
             parts, host = urlsplit(""), None
         if parts.scheme not in {"http", "https"} or not host or parts.query or parts.fragment or parts.username:
-            wanted = "set it to" if not text else f"it is {text!r}, which has to be"
-            self.faults.append(f"{name}: {wanted} an address such as https://twogate.example.com.")
-        elif parts.scheme == "http" and host not in LOOPBACK:
+            said = f"it is {text!r}, which has to be" if text else "set it to"
+            self.faults.append(f"{name}: {said} an address such as https://twogate.example.com.")
+            return ""
+        if parts.scheme == "http" and host not in LOOPBACK:
             self.faults.append(f"{name} is {text!r}: secrets travel there, so it has to begin with https://.")
         return text
 
@@ -201,7 +209,7 @@ class _Reader:
         self.faults.append(f"TWOGATE_LISTEN is {text!r}: give host and port, such as 127.0.0.1:8080.")
         return "127.0.0.1", 0
 
-    def pace(self, hosts: _Hosts) -> float:
+    def pace(self, api_url: str) -> float:
         text = self.get("TWOGATE_WRITES_PER_SECOND", "1")
         try:
             pace = float(text)
@@ -209,7 +217,7 @@ class _Reader:
             pace = 0.0
         if not 0 < pace <= 1000:  # noqa: PLR2004 - also refuses what is no number
             self.faults.append(f"TWOGATE_WRITES_PER_SECOND is {text!r}: give a number above 0, such as 1.")
-        elif pace > WRITES_PER_SECOND and hosts.shared:
+        elif pace > WRITES_PER_SECOND and _is_shared(urlsplit(api_url).hostname or ""):
             self.faults.append("TWOGATE_WRITES_PER_SECOND is above 1: GitHub blocks Apps that write faster.")
         return pace
 

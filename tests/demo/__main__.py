@@ -66,6 +66,7 @@ def play(home: Path, output: Path) -> int:
     with Town(home, source=HERE / "repository", policy=policy(agent), machine=machine, conformance=True) as town:
         teller.tell(None, f"GitHub on {town.github.url}, Twogate on {town.url}")
         scenes = perform(town, TASKS, teller)
+        town.settle()
         faults = broken(town, scenes)
         pages = write_pages(town, [scene.issue for scene in scenes], output)
         ending(town, scenes, pages, faults)

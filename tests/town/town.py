@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from bot.lifecycle.plan import lane
-from bot.store import journal, plans
+from bot.store import health, journal, plans
 from bot.store.engine import Store, open_store
 from tests.standin import StandIn
 from tests.standin.runs_service import Actions
@@ -167,6 +167,16 @@ class Town:
                     for e in journal.of_plan(tx, plan.uid)
                 ]
         return "\n".join([*lines, "bot log:", self.bot.tail()])
+
+    def settle(self, seconds: float = PATIENCE) -> None:
+        """Wait until the bot has nothing left to do: no open delivery, no open effect."""
+
+        def idle() -> bool:
+            with self.store.read() as tx:
+                found = health.look(tx)
+            return found.deliveries.waiting == 0 and found.effects.waiting == 0
+
+        self.until("the bot is idle", idle, seconds)
 
     # short cuts through the story
 

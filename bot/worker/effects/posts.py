@@ -115,9 +115,9 @@ def mark_superseded(ctx: Context, claimed: Claimed, effect: MarkSuperseded) -> D
         comment = ctx.gateway.comment(plan.repo, old.comment_id)
     except Missing:
         return Done("its comment was deleted")
-    text = wording.superseded(comment.body, effect.revision + 1)
-    if comment.body != text:
-        ctx.gateway.edit_comment(plan.repo, old.comment_id, text)
+    key = plan_key(plan, old)
+    written = comment.body.removeprefix(marked(key, ""))
+    ctx.gateway.edit_comment(plan.repo, old.comment_id, marked(key, wording.superseded(written, effect.revision + 1)))
     return Done("marked")
 
 

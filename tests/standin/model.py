@@ -16,6 +16,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import jwt
 
 from tests.standin import gitstore
+from tests.standin.defaults import (
+    AUTOMATIC_EVENTS,
+    DEFAULT_EVENTS,
+    DEFAULT_LABELS,
+    DEFAULT_PERMISSIONS,
+    EVENT_PERMISSION,
+    FIRST_IDS,
+    TOKEN_SECONDS,
+)
 from tests.standin.entities import (
     LEVEL_RANK,
     ROLE_RANK,
@@ -69,56 +78,6 @@ __all__ = [
     "iso",
     "node_id",
 ]
-
-FIRST_IDS = {
-    "user": 1001,
-    "repo": 500_001,
-    "label": 6_001,
-    "issue": 3_000_000_001,
-    "pull": 2_500_000_001,
-    "comment": 4_000_000_001,
-    "reaction": 200_000_001,
-    "check": 30_000_000_001,
-    "suite": 40_000_000_001,
-    "run": 9_000_000_001,
-    "app": 4_001,
-    "installation": 70_001,
-    "delivery": 10_000_000_001,
-}
-"""Where each counter starts; far apart and partly above 2**31, as GitHub's are, so that mixed-up ids show."""
-
-DEFAULT_PERMISSIONS: Permissions = {
-    "actions": "write",
-    "checks": "write",
-    "contents": "write",
-    "issues": "write",
-    "metadata": "read",
-    "pull_requests": "write",
-}
-DEFAULT_EVENTS = [
-    "issues",
-    "issue_comment",
-    "label",
-    "pull_request",
-    "push",
-    "check_run",
-    "workflow_run",
-    "repository",
-]
-EVENT_PERMISSION = {
-    "issues": "issues",
-    "issue_comment": "issues",
-    "pull_request": "pull_requests",
-    "push": "contents",
-    "check_run": "checks",
-    "workflow_run": "actions",
-    "workflow_job": "actions",
-}
-"""The permission without which an App is not told of an event; events not named need none."""
-AUTOMATIC_EVENTS = {"installation", "installation_repositories", "installation_target"}
-TOKEN_SECONDS = 3600.0
-DEFAULT_LABELS = {"bug": "d73a4a", "documentation": "0075ca", "enhancement": "a2eeef"}
-
 
 Service = TypeVar("Service")
 

@@ -184,6 +184,7 @@ class Render:
             "color": label.color,
             "default": label.default,
             "archived_at": None,
+            "archived_by": None,
         }
 
     def association(self, repo: Repo, user: User) -> str:

@@ -88,11 +88,13 @@ class _Lines:
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes; call back for each line they complete."""
-        *whole, rest = chunk.split(b"\n")
-        for line in whole:
-            self._add(line)
+        first, *others = chunk.split(b"\n")
+        self._add(first)
+        if others:
             self.flush(always=True)
-        self._add(rest)
+            self._part += others.pop()
+        for line in others:
+            self._on_line(line)
 
     def _add(self, part: bytes) -> None:
         self._part += part[: MAX_LINE - len(self._part)]
@@ -179,9 +181,11 @@ def run(
     """
     watch = _Watch(deadline_seconds, output_limit_bytes, no_output_seconds, stop)
     with ExitStack() as stack:
-        streams = [_Stream(stack.enter_context(stdout_path.open("wb")), _Lines(on_line) if on_line else None)]
+        streams = [
+            _Stream(stack.enter_context(stdout_path.open("wb", buffering=0)), _Lines(on_line) if on_line else None)
+        ]
         if stderr_path:
-            streams.append(_Stream(stack.enter_context(stderr_path.open("wb")), None))
+            streams.append(_Stream(stack.enter_context(stderr_path.open("wb", buffering=0)), None))
         for stream in streams:
             stack.callback(os.close, stream.reader)
         ours = _start(command, cwd, env, streams, grace_seconds, limits or Limits(), stack)

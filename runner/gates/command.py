@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SHELL = "/bin/sh"
 MAX_COMPARED = 4_000_000
 """Bytes from the end of an output in which failures are compared with the base's."""
+MISSING = "a program it calls is missing on the runner, or can't be executed."
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """What a shell exits with where the command isn't there: the machine's fault, not the change's."""
 
@@ -89,7 +90,7 @@ def _summary(gate: GateSpec, ended: Ended) -> str:
         case 0:
             return "Passed."
         case code if code in {NOT_FOUND, NOT_EXECUTABLE}:
-            return f"Exit code {code}: a program it calls is missing on the runner, or can't be executed."
+            return f"Exit code {code}: {MISSING}"
         case code if code < 0:
             return f"Ended by signal {-code}."
         case code:
@@ -110,10 +111,13 @@ def against_base(now: GateRun, before: GateRun) -> GateResult:
     """Return the result of ``now``, as ``failed_before`` where ``before`` (the base) failed in the same way.
 
     In the same way: the same status, and no line that tells of a failure which the base's output lacks, whatever
-    varies from run to run set aside. When in doubt, the change is held to have broken it.
+    varies from run to run set aside. When in doubt, the change is held to have broken it. A check whose program is
+    missing has looked at neither side, so it holds the work back as well.
     """
     result = now.result
     if result.status is not before.result.status or result.status not in {GateStatus.FAILED, GateStatus.TIMED_OUT}:
+        return result
+    if MISSING in result.summary:
         return result
     new = _failures(now) - _failures(before)
     if result.status is GateStatus.FAILED and (new or result.summary != before.result.summary):

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 NAME = "scope"
 
-NEVER = (".github/workflows/**", ".github/twogate.yml", ".git/**")
-"""No plan may change these: they decide what runs with the repository's rights, and what Twogate may do."""
+NEVER = (".github", ".github/workflows", ".github/workflows/**", ".github/twogate.yml", ".git", ".git/**")
+"""No plan may change these: they decide what runs with the repository's rights, and what Twogate may do. The folders
+stand here too, so that no file or link takes their place."""
 
 LOCK_FILES = (
     "package-lock.json",

@@ -112,6 +112,13 @@ def test_a_base_that_passed_or_a_check_that_passes_changes_nothing(tmp_path: Pat
     assert against_base(good, bad) == good.result
 
 
+def test_a_check_that_never_ran_verifies_nothing(tmp_path: Path) -> None:
+    command = "no-such-program-anywhere"
+    result = against_base(_run(tmp_path / "head", command), _run(tmp_path / "base", command))
+    assert result.holds_back
+    assert "missing on the runner" in result.summary
+
+
 def test_folders_of_the_two_runs_do_not_count(tmp_path: Path) -> None:
     command = 'echo "error in $(pwd)/a.c"; exit 1'
     result = against_base(_run(tmp_path / "head", command), _run(tmp_path / "base", command))

@@ -84,6 +84,8 @@ def test_what_it_does_not_name_may_not(path: str, plan: tuple[str, ...]) -> None
         ".GitHub/Workflows/ci.yml",
         ".github/twogate.yml",
         ".github/TwoGate.yml",
+        ".github",
+        ".github/workflows",
         ".git/hooks/pre-commit",
         ".GIT/config",
     ],

@@ -10,6 +10,7 @@ import json
 import random
 import string
 import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -120,3 +121,31 @@ def test_binary_content_is_searched_too() -> None:
 
 def test_what_is_too_large_to_search_is_refused() -> None:
     assert "too large" in _check({"big": "x" * (MAX_CONTENT + 1)}).summary
+
+
+@pytest.mark.parametrize("place", [0, 5_000, 7_990, 50_000])
+def test_a_long_line_is_searched_to_its_end(place: int) -> None:
+    assert _check({"min.js": "x=1;" * (place // 4) + f"t='{CREDENTIALS['GitHub']}';" + "y=2;" * 9_000}).holds_back
+
+
+HOSTILE = [
+    "://a:",
+    "//x/",
+    "//x/:_authToken=",
+    "eyJ",
+    "eyJa.",
+    "eyJaaaaaaaaaaaa.eyJaaa.",
+    "-----BEGIN PRIVATE KEY-----\\n,",
+    "-----BEGIN PRIVATE KEY-----Version: ",
+    "-----BEGIN PRIVATE KEY-----\n",
+    "aws_secret_key ",
+    "0" * 32,
+    "xoxb-1",
+]
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_hostile_content_takes_no_time(unit: str) -> None:
+    start = time.monotonic()
+    _check({"a": unit * (300_000 // len(unit))})
+    assert time.monotonic() - start < 10

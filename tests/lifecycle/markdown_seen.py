@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-_FENCE = re.compile(r"^( *)(`{3,})[^\n]*\n.*?^ *\2 *$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^( *(?:(?:-|[0-9]+\.) +)?)(`{3,})[a-z]*\n.*?^ *\2 *$", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
-_OURS = re.compile(r"</?(?:details|summary)>")
+_OURS = re.compile(r"</?(?:details|summary|code)>")
 
 
 def outside_code(text: str) -> str:
@@ -22,7 +22,9 @@ def mentions(text: str) -> set[str]:
 def references(text: str) -> set[str]:
     """Return the issues that are referred to, by number or address."""
     seen = outside_code(text)
-    return set(re.findall(r"#[0-9]+(?!\d*\))|GH-[0-9]+|https?://\S+/(?:issues|pull|commit)/\S+", seen, re.IGNORECASE))
+    return set(
+        re.findall(r"#[0-9]+(?!\d*\))|GH-[0-9]+|https?://(?!\u200b)\S+/(?:issues|pull|commit)/\S+", seen, re.IGNORECASE)
+    )
 
 
 def tags(text: str) -> set[str]:

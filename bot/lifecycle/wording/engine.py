@@ -10,11 +10,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bot.lifecycle import costs
 from bot.lifecycle.wording import escape, limits, words
+from runner.contract import UsdSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_FENCE = re.compile(r" *(?P<ticks>`{3,})[a-z]*")
+_FENCE = re.compile(r" *(?:(?:-|[0-9]+\.) +)?(?P<ticks>`{3,})[a-z]*")
 _REFERENCE = re.compile(r"#[0-9]{1,12}")
 _SHORT = 10
 """Seconds below which a tenth of one tells something."""
@@ -66,7 +67,7 @@ def source(job: costs.JobCost) -> str:
     dates = ", ".join(job.price_dates)
     named = {
         **words.SOURCES,
-        costs.UsdSource.PRICES: f"price table of {escape.cell(dates)}" if dates else "price table",
+        UsdSource.PRICES: f"price table of {escape.cell(dates)}" if dates else "price table",
     }
     return escape.clipped(" and ".join(named[s] for s in job.usd_sources), limits.NAME, str)
 

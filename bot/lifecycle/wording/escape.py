@@ -22,11 +22,14 @@ GAP = "\u200b"
 
 _UNSEEN = frozenset("\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2800\u3164\uffa0")
 """Characters that show as nothing though Unicode counts them as letters or marks."""
-_KEPT = frozenset("\n\t\u200c\u200d")
-"""Joiners belong to emoji and to scripts that need them."""
+_JOINERS = frozenset("\u200c\u200d")
+"""They belong to emoji and to scripts that need them."""
+_UNUSUAL = re.compile(r"[^\x20-\x7e\n\t]")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _MARKER = re.compile(r"<!--(?=\s*twogate)", re.IGNORECASE)
 _RUN = re.compile(r"`+")
+_ENDLESS = re.compile("`{64}")
+"""A run that would make its fence longer than what it holds."""
 _SPAN = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)")
 _BOLD = re.compile(r"(?<![\w*/])\*\*(?=[^\s*/])(?P<bold>[^*\n]{1,300})(?<=[^\s*/])\*\*(?![\w*/])")
 _REFERENCE = re.compile(
@@ -34,6 +37,8 @@ _REFERENCE = re.compile(
     r"|(?i:https?://)(?=\S{0,300}/(?:issues|pull|pulls|discussions|commit)/)"
 )
 _SPECIAL = re.compile(rf"[&<>\\`*\[\]~|$]|_(?![A-Za-z0-9])|(?<![A-Za-z0-9])_|{_REFERENCE.pattern}")
+SHRINKS = 4
+"""Characters of text from which more than one of result is expected; what lies behind is not even looked at."""
 NESTED_FROM = 2
 """Columns of indentation from which an item belongs to the one above it."""
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -46,14 +51,13 @@ _FENCE = re.compile(r"[ \t]*(?P<fence>`{3,}|~{3,})[^`]*")
 
 def visible(text: str) -> str:
     """Return the text with plain newlines and with everything unseen shown by its number."""
-    return "".join(map(_shown, normalised(text)))
+    return _UNUSUAL.sub(_shown, normalised(text))
 
 
-def _shown(character: str) -> str:
-    if character in _KEPT:
-        return character
+def _shown(match: re.Match[str]) -> str:
+    character = match[0]
     hidden = unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} or character in _UNSEEN
-    return f"⟨U+{ord(character):04X}⟩" if hidden else character
+    return f"⟨U+{ord(character):04X}⟩" if hidden and character not in _JOINERS else character
 
 
 def title(text: str) -> str:
@@ -62,8 +66,8 @@ def title(text: str) -> str:
 
 
 def html(text: str) -> str:
-    """Return one line for the inside of an HTML element, where Markdown means nothing."""
-    return re.sub("[&<>]", lambda match: _ENTITIES[match[0]], title(text))
+    """Return one line for the inside of an HTML element."""
+    return re.sub(r"[&<>\[\]`*_|\\]", lambda match: f"&#x{ord(match[0]):x};", title(text))
 
 
 def code(text: str) -> str:
@@ -75,13 +79,13 @@ def code(text: str) -> str:
 
 
 def cell_code(text: str) -> str:
-    """Return a code span for a table's cell."""
-    return code(text).replace("|", "\\|")
+    """Return code for a table's cell. A backslash before a bar can't be written in a span there."""
+    return f"<code>{html(text)}</code>" if "\\|" in text else code(text).replace("|", "\\|")
 
 
 def fence(text: str, info: str = "") -> str:
     """Return a fenced block that nothing inside can close. ``info`` is ours."""
-    shown = _unmarked(visible(text)).strip("\n")
+    shown = _ENDLESS.sub(rf"\g<0>{GAP}", _unmarked(visible(text)).strip("\n"))
     ticks = "`" * max(3, _longest_run(shown) + 1)
     return f"{ticks}{info}\n{shown}\n{ticks}"
 
@@ -207,9 +211,9 @@ def clipped_tail(text: str, limit: int, escape: Callable[[str], str]) -> str:
 
 
 def _cut(text: str, limit: int, show: Callable[[str, bool], str], *, keep_end: bool) -> str:
-    shown = show(text, True)
-    keep = len(text)
-    while len(shown) > limit and keep:
-        keep = min(keep - 1, keep * limit // len(shown))
+    keep = min(len(text), SHRINKS * limit)
+    shown = show(text, True) if keep == len(text) else ""
+    while keep and not (shown and len(shown) <= limit):
         shown = show(text[len(text) - keep :] if keep_end else text[:keep], False)
+        keep = min(keep - 1, keep * limit // max(limit + 1, len(shown)))
     return shown

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from bot.lifecycle.plan import Person, Plan, Review, Revision
     from runner.contract import Work
 
+NO_PATCH = "There is no text to show: the change is in binary files or file modes alone."
+"""What stands in the place of an empty patch."""
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 
 
@@ -69,6 +71,7 @@ def review_comment(plan: Plan, cost: PlanCost, compare_url: str, *, web: str = G
     """Return the diff review of a plan that has one. The patch takes what room the rest leaves."""
     review = _review(plan)
     work = review.work
+    opening, lines, closing = _patch(work)
     values: dict[str, Any] = {
         "plan": plan,
         "cost": cost,
@@ -80,12 +83,14 @@ def review_comment(plan: Plan, cost: PlanCost, compare_url: str, *, web: str = G
         "removed": sum(file.removed or 0 for file in work.files),
         "failing": [g for g in review.gates if g.status is not GateStatus.PASSED and g.tail],
         "failed_before": [g.name for g in review.gates if g.status is GateStatus.FAILED_BEFORE],
-        "all_lines": _lines(work.patch),
+        "all_lines": len(lines),
         **_who(plan.policy),
     }
-    around = fill("review", patch="", cut=True, shown_lines=_lines(work.patch), **values)
-    patch, shown = _patch(work, limits.BODY - len(around))
-    return fill("review", patch=patch, cut=work.patch_cut or shown < _lines(work.patch), shown_lines=shown, **values)
+    around = fill("review", patch=closing, cut=True, shown_lines=len(lines), **values)
+    shown = _fitting(lines, limits.BODY - len(around) - len(opening) - 1)
+    patch = "\n".join([opening, *shown, closing]) if lines else NO_PATCH
+    cut = work.patch_cut or len(shown) < len(lines)
+    return fill("review", patch=patch, cut=cut, shown_lines=len(shown), **values)
 
 
 def pull_request(plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> tuple[str, str]:
@@ -100,8 +105,8 @@ def pull_request(plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> tuple[str,
         link=Links(web, plan),
         decisions=[(a, a.gate) for a in (plan.plan_approval, plan.diff_approval) if a is not None],
     )
-    title = text.title if text is not None else document.title
-    return _cut_title(title), body
+    titles = (text.title if text is not None else "", document.title, f"Plan for issue {plan.issue_number}")
+    return next(filter(None, map(_cut_title, titles))), body
 
 
 def check_run(plan: Plan, sentence: str | None = None) -> tuple[str, str]:
@@ -115,8 +120,8 @@ def check_run(plan: Plan, sentence: str | None = None) -> tuple[str, str]:
     )
     if sentence is not None:
         told = escape.clipped(sentence, limits.PARAGRAPH, escape.prose)
-    title = "The diff waits for a decision" if sentence is None else sentence
-    return _cut_title(title), fill("check_run", plan=plan, review=_review(plan), sentence=told)
+    title = "The diff waits for a decision" if sentence is None else _cut_title(sentence) or "The diff is decided"
+    return title, fill("check_run", plan=plan, review=_review(plan), sentence=told)
 
 
 def say(topic: Topic, details: Mapping[str, str], plan: Plan | None, to: Person | None) -> str:
@@ -163,24 +168,21 @@ def _revision(plan: Plan) -> Revision:
 
 
 def _cut_title(text: str) -> str:
-    shown = escape.title(text)
+    shown = escape.title(text[: escape.SHRINKS * limits.TITLE])
     return shown if len(shown) <= limits.TITLE else f"{shown[: limits.TITLE - 1].rstrip()}…"
 
 
-def _lines(text: str) -> int:
-    return len(text.rstrip("\n").split("\n")) if text.strip() else 0
+def _patch(work: Work) -> tuple[str, list[str], str]:
+    """Return the fenced patch in its parts: the opening line, the lines, the closing line."""
+    text = work.patch.replace("\r\n", "\n").replace("\r", "⟨U+000D⟩")
+    opening, *lines, closing = escape.fence(text, "diff").split("\n")
+    return opening, lines if text.strip() else [], closing
 
 
-def _patch(work: Work, room: int) -> tuple[str, int]:
-    """Return as many whole lines of the patch as fit into ``room`` characters, fenced, and their number."""
-    if not work.patch.strip():
-        return "There is no text to show: the change is in binary files or file modes alone.", 0
-    lines = work.patch.replace("\r\n", "\n").replace("\r", "⟨U+000D⟩").rstrip("\n").split("\n")
-    keep = len(lines)
-    shown = escape.fence("\n".join(lines), "diff")
-    while len(shown) > room and keep > 1:
-        keep = max(1, min(keep - 1, keep * room // len(shown)))
-        shown = escape.fence("\n".join(lines[:keep]), "diff")
-    if len(shown) > room:
-        return escape.clipped(lines[0], room, lambda text: escape.fence(text, "diff")), 0
-    return shown, keep
+def _fitting(lines: list[str], room: int) -> list[str]:
+    """Return as many whole lines as fit into ``room`` characters, each with its end."""
+    for count, line in enumerate(lines):
+        room -= len(line) + 1
+        if room < 0:
+            return lines[:count]
+    return lines

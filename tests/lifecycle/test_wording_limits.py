@@ -1,0 +1,162 @@
+"""The worst input for every message: GitHub takes what is made of it, and what is cut is seen to be cut."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from bot.lifecycle.costs import PlanCost
+from bot.lifecycle.effects import Topic
+from bot.lifecycle.plan import Failure, Revision
+from bot.lifecycle.states import Gate, State, WaitingOn
+from bot.lifecycle.wording import limits, render
+from runner.contract import (
+    MAX_PATCH,
+    MAX_PATHS,
+    MAX_TAIL,
+    Feedback,
+    FileChange,
+    GateResult,
+    GateStatus,
+    JobKind,
+    Outcome,
+)
+from runner.results import ExecutionSummary, PullRequestText
+from tests.lifecycle import stories
+from tests.lifecycle.makers import document
+from tests.lifecycle.markdown_seen import outside_code
+
+WORST = ["x", "&", "@a", "`", "\x00", "\n", "é", "\U0001d54f", "|", "<", "```\n", "`` ", "- a\n", "word "]
+LONG = 65_536
+WHOLE = limits.BODY
+
+
+def filled(piece: str, length: int) -> str:
+    return (piece * (length // len(piece) + 1))[:length]
+
+
+def worst(piece: str) -> tuple[object, PlanCost]:
+    """A plan and its cost, every field as long as its type allows."""
+    text, line, tail = filled(piece, LONG), filled(piece, 300), filled(piece, MAX_TAIL)
+    gates = tuple(
+        GateResult(name=line, blocking=True, status=GateStatus.FAILED, seconds=9e9, summary=line, tail=tail)
+        for _ in range(80)
+    )
+    files = tuple(
+        FileChange(path=text[:4_096], status="modified", added=10**9, removed=10**9) for _ in range(MAX_PATHS)
+    )
+    work = stories.WORK.model_copy(
+        update={
+            "files": files,
+            "files_total": 10**6,
+            "patch": filled(piece, MAX_PATCH),
+            "patch_cut": True,
+            "moved_base_paths": (text[:4_096],) * 200,
+            "summary": ExecutionSummary(status="done", summary=text, deviations=(text,) * 30),
+            "pull_request": PullRequestText(title=line[:256] or "x", body=text),
+        }
+    )
+    sandbox = stories.SANDBOX.model_copy(update={"sentence": text})
+    review = stories.GREEN.model_copy(update={"work": work, "gates": gates, "notes": (text,) * 30, "sandbox": sandbox})
+    revision = Revision(
+        number=99,
+        document=document(title=line, summary=text, steps=(text,) * 60),
+        gates=(),
+        comment_id=10**12,
+        sha256="f" * 64,
+    )
+    plan = stories.plan(
+        State.FAILED,
+        WaitingOn.PERSON,
+        **{
+            **stories.DONE,
+            "review": review,
+            "revisions": (revision,) * 200,
+            "failure": Failure(
+                outcome=Outcome.GATES_FAILED,
+                sentence=text,
+                during=JobKind.EXECUTE,
+                gates=gates,
+                output_tail=tail,
+                notes=(text,) * 30,
+            ),
+            "rejected_at_gate": Gate.DIFF,
+            "rejections": (Feedback(kind="rejection", author=line, text=text),),
+            "waits_for": (*(f"#{n}" for n in range(500)), line),
+        },
+    )
+    row = stories.COST.rows[0].model_copy(
+        update={
+            "agent": line,
+            "model": line,
+            "price_date": line,
+            "input_tokens": 10**300,
+            "output_tokens": 10**300,
+            "cache_read_tokens": 10**300,
+            "cache_write_tokens": 10**300,
+            "usd": Decimal("9e300"),
+            "seconds": 1e300,
+        }
+    )
+    return plan, PlanCost(rows=tuple(row.model_copy(update={"job": f"j-{n}"}) for n in range(300)))
+
+
+@pytest.mark.parametrize("piece", WORST)
+def test_every_message_fits(piece):
+    plan, cost = worst(piece)
+    review = render.review_comment(plan, cost, stories.COMPARE)
+    assert len(review) <= WHOLE
+    assert "The patch is cut here" in outside_code(review)
+    assert review.endswith("it no longer counts.")
+    for state in (State.FAILED, State.REJECTED, State.APPROVED, State.SPLIT):
+        moved = plan.model_copy(update={"state": state, "waiting_on": WaitingOn.OVERLAP})
+        assert len(render.status_comment(moved, cost)) <= WHOLE
+    title, body = render.pull_request(plan, cost)
+    assert 0 < len(title) <= limits.TITLE
+    assert len(body) <= WHOLE
+    title, summary = render.check_run(plan, filled(piece, LONG))
+    assert 0 < len(title) <= limits.TITLE
+    assert len(summary.encode()) <= limits.CHECK_BYTES
+    keys = ("needs", "verb", "what", "why", "cause", "paths", "head", "word", "line", "reason", "effect", "sentence")
+    for topic in Topic:
+        assert len(render.say(topic, dict.fromkeys(keys, filled(piece, LONG)), plan, None)) <= WHOLE
+
+
+def test_a_long_patch_takes_what_room_there_is():
+    lines = [f"+line {n}" for n in range(20_000)]
+    work = stories.WORK.model_copy(update={"patch": "\n".join(lines), "patch_cut": False})
+    plan = stories.STATUS["in_review"]
+    plan = plan.model_copy(update={"review": plan.review.model_copy(update={"work": work})})
+    text = render.review_comment(plan, stories.COST, stories.COMPARE)
+    assert WHOLE - 100 <= len(text) <= WHOLE
+    shown = sum(line.startswith("+line") for line in text.split("\n"))
+    assert f"{shown} lines are shown of 20000" in text
+    assert f"+line {shown - 1}\n```" in text
+    assert f"[Read all of it in the comparison]({stories.COMPARE})" in text
+
+
+def test_a_patch_that_the_runner_cut_is_said_to_be_cut_though_all_of_the_rest_is_shown():
+    work = stories.WORK.model_copy(update={"patch_cut": True})
+    plan = stories.STATUS["in_review"]
+    plan = plan.model_copy(update={"review": plan.review.model_copy(update={"work": work})})
+    text = render.review_comment(plan, stories.COST, stories.COMPARE)
+    assert "**The patch is cut here: 10 lines are shown.** An approval covers the whole commit" in text
+
+
+def test_a_plan_is_shown_whole_or_not_at_all():
+    room = WHOLE - len(render.plan_comment(stories.plan(), Revision(number=1, document=document(summary="x"))))
+    fits = Revision(number=1, document=document(summary="x" * (room + 1)))
+    whole = render.plan_comment(stories.plan(), fits)
+    assert len(whole) == WHOLE
+    with pytest.raises(render.TooLong, match="split the issue") as caught:
+        render.plan_comment(stories.plan(), Revision(number=1, document=document(summary="x" * (room + 2))))
+    assert caught.value.length > WHOLE
+    assert len(render.superseded(whole, 2)) <= WHOLE
+
+
+def test_a_superseded_text_that_grew_too_long_is_cut_outside_of_its_code():
+    long = "x\n" * 100 + "```\n" + "code\n" * 13_000 + "```\n\nthe end"
+    shown = render.superseded(long[: WHOLE - 10], 2)
+    assert len(shown) <= WHOLE
+    assert outside_code(shown).rstrip().endswith("(The end is cut.)\n\n</details>")

@@ -50,9 +50,18 @@ class RunnerApi:
     encrypt: Callable[[str], bytes]
     """Closes what is kept of a push token."""
 
-    def claim(self, job_id: str, token: str) -> Claim:
+    def identify(self, token: str) -> Claims:
+        """Return what an identity token says; whose job it is about is not looked at yet."""
+        return self.verifier.verify(token)
+
+    def check_key(self, job_id: str, key: str) -> None:
+        """Refuse a wrong key before anything else of a request is looked at."""
+        with self.store.read() as tx:
+            self._keyed(tx, job_id, key)
+
+    def claim(self, job_id: str, claims: Claims) -> Claim:
         """Give the job and its key to the run that was dispatched for it, once."""
-        claims, bot_user_id = self._identified(token)
+        bot_user_id = self.gateway.identity().bot_user_id
         key = keys.new_key(job_id)
         with self.store.write() as tx:
             job, spec = self._own(tx, job_id, claims, bot_user_id)
@@ -81,9 +90,9 @@ class RunnerApi:
                 _tell(tx, job, JobProgressed(at=tx.now, source=source, job=job.id, phase=progress.phase), source)
         return _stop(job.stop_reason)
 
-    def push_token(self, job_id: str, token: str, request: PushTokenRequest) -> PushToken:
+    def push_token(self, job_id: str, claims: Claims, request: PushTokenRequest) -> PushToken:
         """Give out the right to push one commit, once, and keep the token to revoke it after the push."""
-        claims, bot_user_id = self._identified(token)
+        bot_user_id = self.gateway.identity().bot_user_id
         with self.store.write() as tx:
             job, spec = self._own(tx, job_id, claims, bot_user_id)
             rights.check_push(job, spec, request)
@@ -114,14 +123,6 @@ class RunnerApi:
         with self.store.read() as tx:
             job = self._keyed(tx, keys.job_of(key), key)
             return EndedPlans(plan_uids=tuple(plans.ended_uids(tx, job.repository_id, tx.now - ENDED_SPAN)))
-
-    def check_key(self, job_id: str, key: str) -> None:
-        """Refuse a wrong key before anything else of a request is looked at."""
-        with self.store.read() as tx:
-            self._keyed(tx, job_id, key)
-
-    def _identified(self, token: str) -> tuple[Claims, int]:
-        return self.verifier.verify(token), self.gateway.identity().bot_user_id
 
     def _own(self, tx: Tx, job_id: str, claims: Claims, bot_user_id: int) -> tuple[Job, JobSpec]:
         """Return the job and its specification where the run is the job's own."""

@@ -40,7 +40,7 @@ def blueprint(api: RunnerApi) -> Blueprint:
 
     @pages.post("/jobs/<job>/claim")
     def claim(job: str) -> Response:
-        return _answer(api.claim(job, _bearer()))
+        return _answer(api.claim(job, api.identify(_bearer())))
 
     @pages.post("/jobs/<job>/progress")
     def progress(job: str) -> Response:
@@ -50,7 +50,8 @@ def blueprint(api: RunnerApi) -> Blueprint:
 
     @pages.post("/jobs/<job>/push-token")
     def push_token(job: str) -> Response:
-        return _answer(api.push_token(job, _bearer(), _read(PushTokenRequest, LARGEST_PUSH_REQUEST)))
+        claims = api.identify(_bearer())
+        return _answer(api.push_token(job, claims, _read(PushTokenRequest, LARGEST_PUSH_REQUEST)))
 
     @pages.put("/jobs/<job>/report")
     def report(job: str) -> Response:

@@ -117,7 +117,10 @@ def mark_superseded(ctx: Context, claimed: Claimed, effect: MarkSuperseded) -> D
         return Done("its comment was deleted")
     key = plan_key(plan, old)
     written = comment.body.removeprefix(marked(key, ""))
-    ctx.gateway.edit_comment(plan.repo, old.comment_id, marked(key, wording.superseded(written, effect.revision + 1)))
+    note, _, _ = wording.superseded("", effect.revision + 1).partition("\n")
+    if not written.startswith(note):
+        text = wording.superseded(written, effect.revision + 1)
+        ctx.gateway.edit_comment(plan.repo, old.comment_id, marked(key, text))
     return Done("marked")
 
 

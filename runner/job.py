@@ -19,8 +19,8 @@ from runner.heartbeat import Heartbeat, sender
 from runner.report import KEY_FILE, REPORT_FILE, Spool
 from runner.steps import base, execute, plan
 from runner.steps.context import Job, Ledger
-from runner.steps.prepare import basic, confine, expected_tip, fetch
-from runner.store import ObjectStore, StoreError
+from runner.steps.prepare import basic, confine, expected_tip, fetch, open_store
+from runner.store import StoreError
 from runner.watch import Ending, Watch
 from runner.worktree import clean_leftovers, list_workspaces, remove_workspace
 
@@ -30,11 +30,8 @@ if TYPE_CHECKING:
 
     from runner.contract import Claim, Report
     from runner.settings import Settings
+    from runner.store import ObjectStore
 
-NETWORK_NAMES = frozenset(
-    {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"}
-)
-"""What git may take from the environment: how to reach the net."""
 HURRIED_REPORT = 3.0
 """Seconds for the report after a signal: GitHub grants seven for everything."""
 REPORT_DEADLINE = 60.0
@@ -80,7 +77,7 @@ class Runner:
         watch = self.watch = Watch(self.now, spec.budget.minutes)
         try:
             with Heartbeat(sender(client, spec.job, claim.job_key), watch, self.now) as heartbeat:
-                ending = self._end_of(lambda: self._work(claim, client, folder, ledger, heartbeat))
+                ending = self._end_of(lambda: self._work(claim, client, folder, ledger, watch, heartbeat))
                 watch.finish()
                 if not watch.interrupted:
                     heartbeat.enter(Phase.REPORT, ledger.attempts, tuple(ledger.usage))
@@ -101,12 +98,13 @@ class Runner:
             fault = f"{type(error).__name__}: {error}"
             return Ending(Outcome.RUNNER_FAILED, f"A fault in the runner ended the job: {fault}. Please report it.")
 
-    def _work(self, claim: Claim, client: Client, folder: Path, ledger: Ledger, heartbeat: Heartbeat) -> Ending:
+    def _work(
+        self, claim: Claim, client: Client, folder: Path, ledger: Ledger, watch: Watch, heartbeat: Heartbeat
+    ) -> Ending:
+        """Prepare the job and go through the steps of its kind; raises :class:`~runner.watch.Ending` and faults."""
         spec, settings = claim.spec, self.settings
-        watch = self.watch or Watch(self.now, spec.budget.minutes)
         heartbeat.enter(Phase.PREPARE, 0, ())
-        network = {name: value for name, value in settings.environment.items() if name in NETWORK_NAMES}
-        store = ObjectStore(settings.home, spec.repository.id, network)
+        store = open_store(spec, settings)
         self._forget(client, claim, store)
         token = settings.github_token
         job = Job(

@@ -51,6 +51,11 @@ class Reply:
     fault: str = ""
 
 
+def unusable(reply: Reply) -> str:
+    """Tell the agent why its last result was none."""
+    return f"Your last result could not be used: {reply.fault}"
+
+
 class Conversation:
     """One unit's agent over its attempts: the same session where the adapter can go on with one."""
 

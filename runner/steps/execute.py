@@ -7,7 +7,7 @@ that moved meanwhile. From the commit that passed on, only its SHA counts.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from runner import memory
@@ -16,7 +16,7 @@ from runner.git import GitError, display
 from runner.promptware import PromptInput
 from runner.publish import publish
 from runner.results import ExecutionSummary, Unit
-from runner.steps.agent import Conversation, Reply
+from runner.steps.agent import Conversation, Reply, unusable
 from runner.steps.checks import Checks
 from runner.steps.commit import commit_lessons, commit_work, inspect
 from runner.steps.describe import describe
@@ -38,6 +38,14 @@ class News:
     facts: tuple[str, ...] = ()
     failed_gates: tuple[FailedGate, ...] = ()
     conflicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Back:
+    """An attempt that did not pass: what goes back to the agent, and how the job ends where no attempt is left."""
+
+    news: News
+    ending: Ending
 
 
 @dataclass
@@ -93,41 +101,44 @@ def _work(execution: Execution) -> None:
     job.enter(Phase.GATES, f"running the checks on the base {execution.base[:10]}")
     checks.run_before(execution.base)
     talk = Conversation(job, Unit.EXECUTE_PLAN, execution.workspace.mounts())
-    news: News | None = News(conflicts=conflicts)
-    ending: Ending | None = None
-    while news is not None:
-        if job.ledger.attempts == spec.budget.attempts:
-            raise ending or Ending(Outcome.GATES_FAILED, "All attempts are spent.")
-        job.ledger.attempts += 1
-        news, ending = _attempt(execution, talk, checks, news)
+    news = News(conflicts=conflicts)
+    for attempt in range(1, spec.budget.attempts + 1):
+        job.ledger.attempts = attempt
+        back = _attempt(execution, talk, checks, news)
+        if back is None:
+            return
+        news, ending = back.news, back.ending
+    raise ending
 
 
-def _attempt(execution: Execution, talk: Conversation, checks: Checks, news: News) -> tuple[News | None, Ending | None]:
-    """Make one attempt; return what goes back to the agent, and how the job ends if it can't go back any more."""
+def _attempt(execution: Execution, talk: Conversation, checks: Checks, news: News) -> Back | None:
+    """Make one attempt; None where its commit passed."""
     job, attempt = execution.job, execution.job.ledger.attempts
     job.enter(Phase.AGENT, f"{talk.name}, attempt {attempt}")
     execution.workspace.freeze()
     reply = talk.ask(_prompt(job, talk, news), attempt)
     inspect(job, execution.workspace)
     _take(execution, reply)
-    if not isinstance(reply.result, ExecutionSummary):
-        sentence = f"The agent's result can't be used. {reply.fault} Say /retry to try again."
-        return News(facts=(reply.fault,)), Ending(Outcome.INVALID_RESULT, sentence)
-    return _judge(execution, checks)
+    if isinstance(reply.result, ExecutionSummary):
+        return _judge(execution, checks)
+    sentence = f"The agent's result can't be used. {reply.fault} Say /retry to try again."
+    return Back(News(facts=(unusable(reply),)), Ending(Outcome.INVALID_RESULT, sentence))
 
 
 def _prompt(job: Job, talk: Conversation, news: News) -> PromptInput:
     spec = job.spec
-    parts = PromptInput(
+    return PromptInput(
         program=talk.program,
         result_file=talk.result_file,
         issue=spec.issue,
         lessons=memory.choose(lessons_of(job), Unit.EXECUTE_PLAN, spec.plan.files if spec.plan else ()),
         plan=spec.plan,
         feedback=spec.feedback,
+        failed_gates=news.failed_gates,
+        conflicts=news.conflicts,
+        facts=news.facts,
         resumed=talk.resumed,
     )
-    return replace(parts, facts=news.facts, failed_gates=news.failed_gates, conflicts=news.conflicts)
 
 
 def _take(execution: Execution, reply: Reply) -> None:
@@ -148,7 +159,8 @@ def _take(execution: Execution, reply: Reply) -> None:
         execution.own |= commit_lessons(job, workspace, summary.lessons)
 
 
-def _judge(execution: Execution, checks: Checks) -> tuple[News | None, Ending | None]:
+def _judge(execution: Execution, checks: Checks) -> Back | None:
+    """Run the gates over the commit, then look whether it still merges."""
     job, head = execution.job, execution.workspace.head
     job.enter(Phase.GATES, f"checking {head[:10]}")
     judged = checks.judge(execution.base, head, frozenset(execution.own))
@@ -159,22 +171,22 @@ def _judge(execution: Execution, checks: Checks) -> tuple[News | None, Ending | 
         names = ", ".join(gate.name for gate in failing)
         attempts = job.ledger.attempts
         sentence = f"Blocking checks still fail after {attempts} attempts: {names}. Say /retry, /update or /reject."
-        return News(failed_gates=failing), Ending(Outcome.GATES_FAILED, sentence)
+        return Back(News(failed_gates=failing), Ending(Outcome.GATES_FAILED, sentence))
     return _follow_base(execution)
 
 
-def _follow_base(execution: Execution) -> tuple[News | None, Ending | None]:
+def _follow_base(execution: Execution) -> Back | None:
     """Look at the default branch again; what it has gained meanwhile must merge with the work."""
     job, store = execution.job, execution.job.store
     branch = job.spec.repository.default_branch
     tip = execution.tip = fetch(store, job.spec, job.read_auth).get(branch, execution.base)
     if store.is_ancestor(tip, execution.workspace.head) or not store.merge_conflicts(tip, execution.workspace.head):
-        return None, None
+        return None
     paths = _merge(execution, tip)
     job.say(f"gates: {branch} moved to {tip[:10]} and conflicts in {len(paths)} files: back to the agent")
     sentence = f"All checks passed, but {branch} moved to {tip[:10]} and conflicts with the work. Say /retry."
     facts = (f"The branch {branch} moved while you worked; it was merged into your work tree.",)
-    return News(facts=facts, conflicts=paths), Ending(Outcome.GATES_FAILED, sentence, conflicts=paths)
+    return Back(News(facts=facts, conflicts=paths), Ending(Outcome.GATES_FAILED, sentence, conflicts=paths))
 
 
 def _merge(execution: Execution, base: str) -> tuple[str, ...]:

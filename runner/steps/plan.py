@@ -10,7 +10,7 @@ from runner.gates.detect import detect
 from runner.git import display
 from runner.promptware import PromptInput
 from runner.results import PlanDocument, Unit
-from runner.steps.agent import Conversation
+from runner.steps.agent import Conversation, unusable
 from runner.watch import Ending
 from runner.worktree import Workspace
 
@@ -63,7 +63,7 @@ def _ask(job: Job, workspace: Workspace) -> PlanDocument:
         require_unchanged(workspace, spec.base)
         if isinstance(reply.result, PlanDocument):
             return reply.result
-        fault, facts = reply.fault, (f"Your last result could not be used: {reply.fault}",)
+        fault, facts = reply.fault, (unusable(reply),)
         job.say(f"agent: no valid result: {fault}")
     raise Ending(Outcome.INVALID_RESULT, f"The agent returned no valid plan. {fault} Say /retry to try again.")
 

@@ -10,6 +10,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_expo
 from runner.contract import JobKind, Outcome, SandboxMode
 from runner.git import Auth, Git, GitError
 from runner.sandbox import Sandbox, SandboxUnavailableError, probe
+from runner.store import ObjectStore
 from runner.watch import Ending
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from runner.contract import JobSpec
     from runner.settings import Settings
-    from runner.store import ObjectStore
 
 NETWORK_TRIES = 4
 """How often one exchange with the git server is tried where the network fails."""
@@ -31,8 +31,18 @@ NETWORK_SIGNS = (
     "unable to access",
 )
 """How git (LC_ALL=C) and curl word a fault of the network."""
+NETWORK_NAMES = frozenset(
+    {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+)
+"""What git may take from the environment: how to reach the net."""
 TRAILER = "Twogate-Plan"
 """The last line of each commit that the runner makes: by it a branch of the plan's own is known again."""
+
+
+def open_store(spec: JobSpec, settings: Settings) -> ObjectStore:
+    """Return the repository's object store on this machine."""
+    network = {name: value for name, value in settings.environment.items() if name in NETWORK_NAMES}
+    return ObjectStore(settings.home, spec.repository.id, network)
 
 
 def basic(url: str, token: str) -> Auth:

@@ -63,7 +63,7 @@ class Courier:
     client: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
-        self.client = httpx.Client(base_url=self.address, timeout=5, trust_env=False)
+        self.client = httpx.Client(base_url=self.address, timeout=5, trust_env=False, verify=False)
 
     def __call__(self, claimed: Claimed) -> list[NewDelivery]:
         try:
@@ -84,7 +84,7 @@ def work(url: str, address: str) -> None:
 def start_process(url: str, address: str) -> ForkServerProcess:
     """Start a worker process, forked from a server that has the imports done."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
+    context.set_forkserver_preload([__name__, "sqlalchemy.dialects.postgresql.psycopg", "psycopg"])
     process = context.Process(target=work, args=(url, address), daemon=True)
     process.start()
     return process

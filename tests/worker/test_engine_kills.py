@@ -72,7 +72,7 @@ def check_books(store: Store, lanes: int, each: int) -> None:
 
 
 def test_twenty_kills_lose_nothing_and_do_nothing_twice(url: str) -> None:
-    lanes, each = 30, 2
+    lanes, each = 20, 2
     store = open_store(url)
     with served(World(seed=7)) as world, processes(url, world) as running:
         expected = happen(store, lanes, each)

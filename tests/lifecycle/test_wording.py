@@ -10,7 +10,7 @@ from bot.lifecycle.effects import Topic
 from bot.lifecycle.plan import Person, Revision
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import HoldCause, State, WaitingOn
-from bot.lifecycle.wording import render, words
+from bot.lifecycle.wording import engine, render, words
 from runner.contract import GateStatus, Outcome, UsdSource
 from tests.lifecycle import stories
 from tests.lifecycle.golden_files import GOLDEN, assert_same
@@ -169,3 +169,31 @@ def test_the_pull_request_without_a_text_of_the_agent_tells_the_plan():
 def test_a_plan_of_one_attempt_and_an_old_price():
     one = stories.plan(policy=stories.POLICY.model_copy(update={"attempts": 1, "usd": None}))
     assert "in at most 1 attempt, 45 min;" in render.plan_comment(one, revision("plan"))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (0.02, "0 s"),
+        (0.42, "0.4 s"),
+        (9, "9 s"),
+        (12.4, "12 s"),
+        (75, "75 s"),
+        (120, "2 min"),
+        (900, "15 min"),
+        (3_600, "1 h"),
+        (5_400, "1 h 30 min"),
+        (7_200, "2 h"),
+    ],
+)
+def test_times_read_well(seconds, text):
+    assert engine.duration(seconds) == text
+
+
+def test_names_in_a_sentence_read_well():
+    assert engine.spelled(["#1"]) == "#1"
+    assert engine.spelled(["#1", "#2", "@bob"]) == "#1, #2 and `@bob`"
+    many = engine.spelled([f"#{n}" for n in range(15)])
+    assert many.startswith("#0, #1, ")
+    assert many.endswith("#9 and 5 more")

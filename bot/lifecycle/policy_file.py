@@ -288,8 +288,9 @@ def _contradictions(file: PolicyFile) -> Iterator[tuple[Path, str]]:
     for name in BUILT_IN_AGENTS:
         if name in file.agents:
             yield ("agents", name), "has the name of a built-in agent; choose another"
-    chosen = {("agent", "cli"): file.agent.cli, **{("units", u, "cli"): s.cli for u, s in file.units.items()}}
-    for path, cli in chosen.items():
+    chosen: list[tuple[Path, str | None]] = [(("agent", "cli"), file.agent.cli)]
+    chosen += [(("units", unit, "cli"), section.cli) for unit, section in file.units.items()]
+    for path, cli in chosen:
         if cli is not None and cli not in known:
             yield path, f"names no known agent; there is {', '.join(sorted(known))}, or define it under `agents`"
     seen = {name.casefold() for name in BUILT_IN_GATES}

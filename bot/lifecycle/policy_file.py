@@ -29,7 +29,7 @@ PLACEHOLDERS = ("prompt_file", "result_file", "model", "unit", "attempt", "workt
 """What an agent's command may ask for in braces."""
 MAX_GATE_SECONDS = 7_200
 """The longest that one check may take; the contract with the runner has the same limit."""
-LATER = {
+LATER: dict[Path, str] = {
     ("approvers", "teams"): "approval by team is not checked by this release; leave the list empty",
     ("approvers", "distinct"): "another approver than the requester is not asked for by this release; only false works",
     ("budget", "usd_per_day"): "a limit a day is not kept by this release; take it out",

@@ -50,6 +50,7 @@ class Ensures(Reads):
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         self._dispatched_at: dict[str, float] = {}
+        self._labels: set[tuple[int, str]] = set()
         self._lock = threading.Lock()
 
     def ensure_comment(self, repo: Repo, number: int, key: str, body: str, *, first: bool) -> Comment:
@@ -67,12 +68,18 @@ class Ensures(Reads):
         self._at(repo).call("POST", f"/issues/{number}/reactions", json={"content": content})
 
     def ensure_label(self, repo: Repo, name: str, color: str, description: str) -> None:
-        """Make a label of the repository unless it has one of that name; an existing one is left as people like it."""
+        """Make a label of the repository unless it has one of that name; an existing one is left as people like it.
+
+        Looked up once by each process: a label that is deleted later comes back by being set, in GitHub's own grey.
+        """
+        if (repo.id, name) in self._labels:
+            return
         try:
             self._at(repo).call("GET", f"/labels/{segment(name)}")
         except Missing:
             wanted = {"name": name, "color": color, "description": description}
             self._make_label(repo, wanted)
+        self._labels.add((repo.id, name))
 
     def _make_label(self, repo: Repo, wanted: Mapping[str, str]) -> None:
         try:

@@ -168,6 +168,8 @@ class ShowStatus(_Effect):
 
     kind: Literal["show_status"] = "show_status"
     priority: Literal[Priority.SHOW] = Priority.SHOW
+    settle: float = 0.0
+    """Seconds that it may wait for the plan to come to rest, so that a burst of changes is one edit."""
 
 
 Effect = Annotated[

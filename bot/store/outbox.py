@@ -177,7 +177,7 @@ def _add(tx: Tx, effect: Effect, address: dict[str, Any]) -> bool:
         "priority": int(effect.priority),
         "payload": dump(effect.model_dump(mode="json")),
         "created_at": tx.now,
-        "not_before": tx.now,
+        "not_before": tx.now + (effect.settle if isinstance(effect, ShowStatus) else 0),
     }
     insert = tx.insert(outbox).values(**address, **values).on_conflict_do_nothing(index_elements=["key"])
     new = tx.execute(insert.returning(outbox.c.id)).first() is not None

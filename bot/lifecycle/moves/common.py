@@ -34,9 +34,14 @@ def changed(plan: Plan, **fields: Any) -> Plan:
     return plan.model_copy(update=fields)
 
 
+SETTLE_SECONDS = 3.0
+"""An edit of the status waits this long for the next change: what follows at once is shown at once with it."""
+
+
 def show_status(plan: Plan) -> fx.ShowStatus:
-    """Return the effect that shows the plan as it will be once this step is stored."""
-    return fx.ShowStatus(key=f"{plan.uid}:status:{plan.version + 1}")
+    """Return the effect that shows the plan as it will be once this step is stored; the first one at once."""
+    settle = SETTLE_SECONDS if plan.version else 0.0
+    return fx.ShowStatus(key=f"{plan.uid}:status:{plan.version + 1}", settle=settle)
 
 
 def moved(plan: Plan, note: str, *effects: fx.Effect) -> Step:

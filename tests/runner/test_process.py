@@ -261,7 +261,7 @@ def start_runner(lab: Lab) -> subprocess.Popen[bytes]:
 
 def supervisor_of(process: subprocess.Popen[bytes]) -> int:
     (child,) = psutil.Process(process.pid).children()
-    return child.pid
+    return int(child.pid)
 
 
 def test_a_killed_runner_takes_its_tree_along(lab: Lab) -> None:

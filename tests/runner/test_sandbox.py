@@ -272,9 +272,9 @@ def test_required_without_bubblewrap_is_refused_with_the_cure() -> None:
 
 def test_probe_tells_a_missing_bubblewrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("true", "setpriv"):
-        found = shutil.which(name)
-        if found:
-            (tmp_path / name).symlink_to(found)
+        program = shutil.which(name)
+        if program:
+            (tmp_path / name).symlink_to(program)
     monkeypatch.setenv("PATH", str(tmp_path))
     found = probe()
     assert not found.bubblewrap

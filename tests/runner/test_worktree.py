@@ -344,7 +344,7 @@ def test_a_link_among_the_objects_is_not_followed(workspace: Workspace, tmp_path
     sh(workspace.tree, "echo x > f; git add f; git commit -qm f")
     objects = workspace.folder / "repository.git/objects"
     (tmp_path / "away").mkdir()
-    (objects / "aa").exists() or (objects / "aa").mkdir()
+    (objects / "aa").mkdir(exist_ok=True)
     (objects / "aa" / ("b" * 38)).symlink_to("/etc/shadow")
     assert workspace.inspect().finding is Finding.DAMAGED
 
@@ -373,7 +373,8 @@ def test_the_base_is_merged_in_and_conflicts_are_left_to_the_agent(place: Bench,
     head = workspace.commit("ours", BOT)
     sh(place.origin, "echo theirs > a.txt; echo new > new.txt; git add .; git commit -qam theirs")
     base = place.fetch()
-    again = (workspace.close(), place.open(head=head))[1]
+    workspace.close()
+    again = place.open(head=head)
     assert again.merge_base_in(base) == (b"a.txt",)
     assert "<<<<<<<" in (again.tree / "a.txt").read_text()
     assert (again.tree / "new.txt").read_text() == "new\n"

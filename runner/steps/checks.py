@@ -14,8 +14,9 @@ from runner import process
 from runner.contract import GateResult  # noqa: TC001 - part of the public fields
 from runner.folders import remove
 from runner.gates import registry
-from runner.gates.change import Change, Changed
+from runner.gates.change import MODE_ABSENT, MODE_GITLINK, Change, Changed
 from runner.gates.command import GateRun, against_base, run_gate
+from runner.git import GitError, display
 from runner.promptware import FailedGate
 from runner.sandbox import Confinement, agent_environment
 from runner.steps.agent import GRACE
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from runner.contract import GateSpec
     from runner.steps.context import Job
     from runner.store import Checkout
+
+
+MAX_READ = 5_000_000
+"""Bytes of one file that the built-in gates read."""
 
 
 @dataclass(frozen=True)
@@ -87,15 +92,28 @@ class Checks:
 
     def _change(self, base: str, head: str, own: frozenset[bytes]) -> Change:
         store, spec = self._job.store, self._job.spec
+        rows = {row.path: row for row in store.changes(base, head)}
         return Change(
-            files=tuple(Changed(c.path, int(c.old_mode, 8), int(c.new_mode, 8)) for c in store.changes(base, head)),
+            files=tuple(Changed(path, int(row.old_mode, 8), int(row.new_mode, 8)) for path, row in rows.items()),
             plan_files=spec.plan.files if spec.plan else (),
-            read=lambda path: store.read(head, path) or b"",
-            read_base=lambda path: store.read(base, path),
+            read=lambda path: self._content(path, rows[path].new_mode, rows[path].new_blob) or b"",
+            read_base=lambda path: self._content(path, rows[path].old_mode, rows[path].old_blob),
             tree=store.files(head),
             protected=spec.protected,
             own=own,
         )
+
+    def _content(self, path: bytes, mode: str, blob: str) -> bytes | None:
+        """Return what a file or link holds, None for a submodule and what is not there; of a long one its beginning."""
+        if int(mode, 8) in {MODE_ABSENT, MODE_GITLINK}:
+            return None
+        answer = self._job.store.git.call("cat-file", "blob", blob, cap=MAX_READ)
+        if answer.returncode and not answer.cut:
+            raise GitError("cat-file", answer.returncode, answer.stderr)
+        if answer.cut:
+            megabytes = MAX_READ // 1_000_000
+            self._job.ledger.note(f"{display(path)} is long: the built-in checks read its first {megabytes} MB.")
+        return answer.stdout
 
     def _commands(self, sha: str, gates: Sequence[GateSpec]) -> list[GateRun]:
         if not gates:

@@ -127,6 +127,15 @@ class Lab:
         self.bot.specs[spec.job] = spec
         return spec
 
+    def coded(self, code: str) -> dict[Unit, AgentSpec]:
+        """Return an agent that runs ``code``, in which ``done()`` writes a good result, for unit ExecutePlan alone."""
+        head = (
+            "import json, os, pathlib, sys\nwrite = lambda path, text: pathlib.Path(path).write_text(text)\n"
+            "done = lambda: write(sys.argv[1], json.dumps({'status': 'done', 'summary': 'Done.'}))\n"
+        )
+        command = (sys.executable, "-c", head + code, "{result_file}")
+        return {Unit.EXECUTE_PLAN: AgentSpec(name="coded", command=command)}
+
     @property
     def environment(self) -> dict[str, str]:
         """What GitHub gives a run."""

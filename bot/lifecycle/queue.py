@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 UNMERGED = UNDER_WAY | {State.IN_REVIEW, State.PR_OPEN}
 """Where a plan has, or is making, work that is not on the default branch."""
+IN_THE_QUEUES_SIGHT = UNMERGED | {State.APPROVED}
+"""States whose plans the queue looks at: those that wait, and those that others wait for."""
 
 
 class Verdict(Frozen):

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.commands import Verb
-from bot.lifecycle.queue import Verdict, next_starts
+from bot.lifecycle.queue import IN_THE_QUEUES_SIGHT, Verdict, next_starts
 from bot.lifecycle.requests import Refusal, Request, decide
-from bot.lifecycle.states import State
 from bot.store import plans
 from bot.store.events import EVENT
 from bot.worker.apply import QUEUE, apply, open_new
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 
     from bot.store.deliveries import Delivery
     from bot.store.engine import Tx
-
-IN_THE_QUEUES_SIGHT = frozenset(State) - {State.MERGED, State.REJECTED, State.CANCELLED, State.SPLIT, State.ICEBOX}
-"""States whose plans the queue looks at: those that wait, and those that others wait for."""
 
 
 class Advance:

@@ -211,7 +211,7 @@ def test_a_label_made_by_another_at_the_same_time_is_fine(server: Canned, gatewa
     gateway.ensure_label(repo, "agent", "0e8a16", "x")
     server.on("POST /repos/acme/shop/labels", Answer(422, {"message": "Validation Failed"}))
     with pytest.raises(Permanent):
-        gateway.ensure_label(repo, "agent", "nonsense", "x")
+        gateway.ensure_label(repo, "other", "nonsense", "x")
 
 
 def test_eyes_are_put_on_once(world: World) -> None:

@@ -9,16 +9,20 @@ from bot.github.ensure import marked
 from bot.github.gateway import CheckRun, Missing
 from bot.lifecycle import events as ev
 from bot.lifecycle.costs import CostRow, PlanCost
+from bot.lifecycle.queue import IN_THE_QUEUES_SIGHT, next_starts
 from bot.lifecycle.states import State
 from bot.lifecycle.wording import render as wording
+from bot.lifecycle.wording.limits import TooLong
 from bot.store import jobs, plans, usage
 from bot.worker.context import Done, found
 from bot.worker.effects.texts import plan_key, sha256
 from runner.contract import JobKind, Outcome
+from runner.results import Unit
 
 if TYPE_CHECKING:
     from bot.lifecycle.effects import Acknowledge, ConcludeCheck, MarkSuperseded, PostPlan, PostReview, Say, ShowStatus
     from bot.lifecycle.plan import Plan, Revision
+    from bot.store.jobs import Job
     from bot.store.outbox import Claimed
     from bot.worker.context import Context
     from runner.contract import Work
@@ -55,12 +59,28 @@ def costs_of(ctx: Context, plan: Plan) -> PlanCost:
         spent = usage.of_plan(tx, plan.uid)
         known = {job.id: job for job in jobs.of_plan(tx, plan.uid)}
         reports = {name: jobs.report_of(tx, name) for name in {run.job for run in spent}}
-    rows = []
-    for run in spent:
-        report = reports[run.job]
-        outcome = report.outcome if report else Outcome.LOST
-        rows.append(CostRow.of(run.usage, job=run.job, kind=JobKind(known[run.job].kind), outcome=outcome))
-    return PlanCost(rows=tuple(rows))
+    rows = [
+        CostRow.of(
+            run.usage,
+            job=run.job,
+            kind=JobKind(known[run.job].kind),
+            outcome=report.outcome if (report := reports[run.job]) else Outcome.LOST,
+        )
+        for run in spent
+    ]
+    silent = [job for job in known.values() if job.id not in reports and _was_lost(job)]
+    return PlanCost(rows=(*rows, *(_untold(plan, job) for job in silent)))
+
+
+def _was_lost(job: Job) -> bool:
+    """Whether an agent may have run in a job of which nothing came back."""
+    return job.claimed_at is not None and job.closed_at is not None and job.reported_at is None and job.unit is not None
+
+
+def _untold(plan: Plan, job: Job) -> CostRow:
+    unit = Unit(job.unit or "")
+    agent = plan.policy.agents[unit].name
+    return CostRow.untold(unit, agent, job=job.id, kind=JobKind(job.kind), outcome=Outcome.LOST)
 
 
 def _plan(ctx: Context, claimed: Claimed) -> Plan:
@@ -89,7 +109,10 @@ def post_plan(ctx: Context, claimed: Claimed, effect: PostPlan) -> Done:
     """Post a revision; what an approval binds to is the text as GitHub has it."""
     plan = _plan(ctx, claimed)
     revision = _revision(plan, effect.revision)
-    body = wording.plan_comment(plan, revision)
+    try:
+        body = wording.plan_comment(plan, revision)
+    except TooLong as fault:
+        raise Permanent(str(fault)) from fault
     comment = ctx.gateway.ensure_comment(
         plan.repo, plan.issue_number, plan_key(plan, revision), body, first=claimed.first
     )
@@ -188,7 +211,7 @@ def show_status(ctx: Context, claimed: Claimed, _effect: ShowStatus) -> Done:
     """Bring the status comment and the label to what the plan is now, writing only what differs."""
     plan = _plan(ctx, claimed)
     _show_label(ctx, plan)
-    body = wording.status_comment(plan, costs_of(ctx, plan), web=ctx.web)
+    body = wording.status_comment(plan, costs_of(ctx, plan), web=ctx.web, position=_position(ctx, plan))
     key = f"{plan.uid}:status"
     if plan.status_comment_id is not None and _edit(ctx, plan, plan.status_comment_id, marked(key, body)):
         return Done("edited")
@@ -196,6 +219,15 @@ def show_status(ctx: Context, claimed: Claimed, _effect: ShowStatus) -> Done:
     comment = ctx.gateway.ensure_comment(plan.repo, plan.issue_number, key, body, first=first)
     event = ev.StatusPosted(at=ctx.now(), source=claimed.key, comment_id=comment.id)
     return found(claimed, event, f"comment {comment.id}")
+
+
+def _position(ctx: Context, plan: Plan) -> int | None:
+    """Return the plan's place in its repository's queue, made anew from what the queue sees."""
+    if plan.state is not State.APPROVED:
+        return None
+    with ctx.store.read() as tx:
+        known = plans.in_repository(tx, plan.repo.id, IN_THE_QUEUES_SIGHT)
+    return next((v.position for v in next_starts(known, plan.policy) if v.uid == plan.uid), None)
 
 
 def _edit(ctx: Context, plan: Plan, comment_id: int, text: str) -> bool:

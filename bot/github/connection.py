@@ -11,6 +11,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bot.errors import Transient
 from bot.github.faults import Moved
 from bot.github.gateway import AppIdentity
 from bot.github.quote import segment
@@ -48,11 +49,15 @@ class Place:
     def pages(
         self, path: str, params: Mapping[str, str | int] | None = None, *, key: str | None = None
     ) -> Iterator[Any]:
-        """Yield the entries of a list under the repository."""
-        rest = self.connection.rest(self.repo)
+        """Yield the entries of a list under the repository. Raises ``Transient`` where that moves meanwhile."""
+        rest, begun = self.connection.rest(self.repo), False
         try:
-            yield from rest.pages(self.connection.prefix(self.repo) + path, params, key=key)
-        except Moved:
+            for entry in rest.pages(self.connection.prefix(self.repo) + path, params, key=key):
+                begun = True
+                yield entry
+        except Moved as moved:
+            if begun:
+                raise Transient("The repository was renamed while a list was read: it is read again.") from moved
             yield from rest.pages(self.connection.prefix(self.repo, anew=True) + path, params, key=key)
 
 

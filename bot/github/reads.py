@@ -46,6 +46,7 @@ class Reads(Verbs):
         try:
             return self._at(repo).call("GET", f"/collaborators/{segment(login)}/permission")
         except Missing:
+            self._must_be_there(repo)
             return None
 
     def _login(self, repo: Repo, user_id: int) -> str | None:
@@ -76,13 +77,19 @@ class Reads(Verbs):
         try:
             return str(self._at(repo).call("GET", f"/git/ref/heads/{segments(branch)}")["object"]["sha"])
         except Missing:
+            self._must_be_there(repo)
             return None
+
+    def _must_be_there(self, repo: Repo) -> None:
+        """Raise ``Missing`` where the repository itself is out of reach, so that nothing in it counts as absent."""
+        self._connection.by_number(repo)
 
     def file(self, repo: Repo, path: str, ref: str) -> str | None:
         """Return a text file at a commit or branch; None where there is none; ``Permanent`` for all else."""
         try:
             answer = self._at(repo).call("GET", f"/contents/{segments(path)}", params={"ref": ref})
         except Missing:
+            self._must_be_there(repo)
             return None
         if not isinstance(answer, dict) or answer.get("encoding") != "base64":
             raise Permanent(f"{path} is no file of at most 1 MB: put a small text file there.")

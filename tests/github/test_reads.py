@@ -149,6 +149,32 @@ def test_absent_branches_and_files(world: World) -> None:
         world.gateway.file(world.repo, "folder", "topic")
 
 
+def test_a_repository_out_of_reach_is_not_one_without_branches_and_files(world: World) -> None:
+    """Else a repository taken from the installation would read as a policy removed and a branch deleted."""
+    world.gateway.branch_head(world.repo, "main")
+    world.standin.control.choose_repositories(world.app["installation_id"], [])
+    with pytest.raises(Missing):
+        world.gateway.branch_head(world.repo, "main")
+    with pytest.raises(Missing):
+        world.gateway.file(world.repo, "README.md", "main")
+    with pytest.raises(Missing):
+        world.gateway.permission(world.repo, Person(id=1, login="mia"))
+
+
+def test_a_list_is_not_put_together_from_before_and_after_a_rename(
+    server: Canned, gateway: GitHubGateway, repo: Repo
+) -> None:
+    more = {"Link": '<http://127.0.0.1/?page=2>; rel="next"'}
+    label = {"name": "a"}
+    server.on(
+        "GET /repos/acme/shop/issues/1/labels",
+        Answer(200, [label], more),
+        Answer(301, {"message": "Moved"}, {"Location": f"{server.url}/repositories/7/issues/1/labels"}),
+    )
+    with pytest.raises(Transient):
+        gateway.set_labels(repo, 1, add=["b"], remove=[])
+
+
 def test_a_comparison_names_both_sides_of_a_rename(server: Canned, gateway: GitHubGateway, repo: Repo) -> None:
     files = [{"filename": "b.py", "previous_filename": "a.py"}, {"filename": "c.py"}]
     answer = {"ahead_by": 2, "behind_by": 1, "merge_base_commit": {"sha": "f" * 40}, "files": files}

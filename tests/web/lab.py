@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+import yaml
 from flask import Flask
 from werkzeug.serving import WSGIRequestHandler, make_server
 
@@ -20,6 +21,7 @@ from bot.github.client import GitHubGateway, connect
 from bot.github.clients import App
 from bot.lifecycle.plan import IssueSnapshot, Person, Plan, Repo
 from bot.settings import Settings, from_environment
+from bot.shipped import shipped
 from bot.store import deliveries, jobs, plans
 from bot.store.engine import Store, open_store
 from bot.web import runner_pages
@@ -90,7 +92,8 @@ def github(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
     with StandIn(tmp_path_factory.mktemp("github")) as standin:
         standin.control.create_organization("Acme")
         made = standin.control.create_repository("Acme/shop")
-        app = standin.control.create_app("twogate-demo", "Acme")
+        manifest = yaml.safe_load(shipped("app.yml"))
+        app = standin.control.create_app("twogate-demo", "Acme", manifest["default_permissions"])
         repo = Repo(id=made["id"], owner="Acme", name="shop", installation_id=app["installation_id"])
         registration = App(id=app["app_id"], private_key=app["private_key"], api_url=standin.api_url)
         gateway = connect(registration, time.time)

@@ -1,0 +1,251 @@
+"""The command line, as an operator meets it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from bot.cli import main
+from bot.lifecycle.plan import IssueSnapshot, Person, Plan
+from bot.shipped import shipped
+from bot.store import journal, plans, throttles
+from bot.store.engine import open_store
+from bot.store.migrate import migrate
+from tests.processes import run
+from tests.web.lab import GitHub, github, settings_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["github"]
+
+COMMANDS = ["serve", "web", "work", "migrate", "doctor", "plans", "init", "check-policy"]
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture
+def settings(github: GitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Settings of a bot with a migrated database, in the environment as well."""
+    found = settings_of(github, "http://127.0.0.1:1", tmp_path)
+    for name, value in found.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    migrate(f"sqlite:///{tmp_path}/twogate.db")
+    return found
+
+
+def store_plan(settings: dict[str, str], github: GitHub, issue: int) -> Plan:
+    plan = Plan(
+        uid=f"{issue:08x}",
+        repo=github.repo,
+        issue_number=issue,
+        issue=IssueSnapshot(title="t", body="b", author=None),
+        requester=Person(id=1, login="ann"),
+        requested_at=time.time() - 2 * 86_400,
+    )
+    store = open_store(f"sqlite:///{settings['TWOGATE_HOME']}/twogate.db")
+    with store.write() as tx:
+        plans.save(tx, plan, None)
+        entry = journal.Entry(
+            ref=f"{plan.uid}:0",
+            lane=plan.lane,
+            at=0.0,
+            event="plan_requested",
+            source="d-1",
+            plan_uid=plan.uid,
+            actor_id=1,
+            actor_login="ann",
+            to_state="draft",
+            note="asked for",
+        )
+        journal.append(tx, entry)
+        throttles.close(tx, throttles.installation_gate(7), tx.now + 9_999, "Commit cafe is on main.")
+        throttles.close(tx, throttles.installation_gate(8), tx.now + 9_999, "GitHub says wait.")
+        throttles.close(tx, throttles.write_gate(7), tx.now + 9_999, "paced")
+    store.dispose()
+    return plan
+
+
+@pytest.mark.parametrize("command", [[], *[[name] for name in COMMANDS], ["plans", "show"], ["plans", "resume"]])
+def test_every_command_explains_itself(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--help"])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert f"usage: {' '.join(['twogate', *command])}" in said
+    if not command:
+        assert all(name in said for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", [[], ["dance"], ["init"], ["plans", "show", "x"], ["serve", "--processes", "0"]])
+def test_what_is_no_command_is_said(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(command)
+    assert ended.value.code == 2
+    assert "usage: twogate" in capsys.readouterr().err
+
+
+def test_every_fault_of_the_settings_is_said_at_once(tmp_path: Path) -> None:
+    done = run("serve", settings={"TWOGATE_APP_ID": "x", "TWOGATE_HOME": "here"}, cwd=tmp_path)
+    assert done.returncode == 2
+    for name in ("TWOGATE_URL", "TWOGATE_APP_ID", "TWOGATE_PRIVATE_KEY", "TWOGATE_WEBHOOK_SECRET", "TWOGATE_HOME"):
+        assert f"twogate: {name}" in done.stderr or name in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_file_of_settings_is_read_and_the_environment_wins(
+    tmp_path: Path, github: GitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = settings_of(github, "http://127.0.0.1:1", tmp_path / "home")
+    key = found.pop("TWOGATE_PRIVATE_KEY").replace("\n", "\\n")
+    lines = [f"{name}={value}" for name, value in found.items()]
+    (tmp_path / ".env").write_text("\n".join([*lines, f"TWOGATE_PRIVATE_KEY='{key}'", "TWOGATE_LISTEN=nonsense"]))
+    assert main(["migrate"]) == 2
+    monkeypatch.setenv("TWOGATE_LISTEN", "127.0.0.1:1")
+    assert main(["migrate"]) == 0
+    assert (tmp_path / "home" / "twogate.db").exists()
+    assert main(["migrate"]) == 0
+
+
+@pytest.mark.parametrize("command", ["migrate", "plans", "serve"])
+def test_a_database_that_is_away_is_said(
+    settings: dict[str, str], command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TWOGATE_DATABASE_URL", f"sqlite:///{settings['TWOGATE_HOME']}/no/such/folder/x.db")
+    assert main([command]) == 2
+    assert capsys.readouterr().err.startswith("twogate: ")
+
+
+def test_work_needs_threads(
+    settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TWOGATE_WORKER_THREADS", "0")
+    assert main(["work"]) == 2
+    assert "TWOGATE_WORKER_THREADS" in capsys.readouterr().err
+
+
+# doctor
+
+
+def test_a_healthy_bot(settings: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = main(["doctor"]), capsys.readouterr().out
+    assert (code, "FAULT" in said) == (0, False), said
+    for words in ("settings are valid", "up to date", "App twogate-demo", "grants all", "signing keys"):
+        assert words in said
+
+
+def test_every_ailment_is_named(
+    settings: dict[str, str], github: GitHub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    control = github.standin.control
+    control.create_organization("poor")
+    control.create_organization("gone")
+    app = control.create_app("twogate-poor", "poor", permissions={"contents": "read", "metadata": "read"})
+    control.suspend(control.install("twogate-poor", "gone")["installation_id"])
+    monkeypatch.setenv("TWOGATE_APP_ID", str(app["app_id"]))
+    monkeypatch.setenv("TWOGATE_PRIVATE_KEY", app["private_key"])
+    monkeypatch.setenv("TWOGATE_OIDC_JWKS_URL", f"{github.standin.url}/nothing")
+    monkeypatch.setenv("TWOGATE_DATABASE_URL", f"sqlite:///{settings['TWOGATE_HOME']}/new.db")
+    assert main(["doctor"]) == 1
+    said = capsys.readouterr().out
+    assert "run `twogate migrate`" in said
+    assert "(poor) does not grant actions: write, checks: write, contents: write" in said
+    assert "metadata" not in said
+    assert "(gone) is suspended" in said
+    assert "FAULT  GitHub's signing keys can't be used" in said
+
+
+def test_an_app_that_github_does_not_know(
+    settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TWOGATE_APP_ID", "999999")
+    assert main(["doctor"]) == 1
+    assert "FAULT  GitHub can't be used" in capsys.readouterr().out
+
+
+# plans
+
+
+def test_the_table_of_plans(settings: dict[str, str], github: GitHub, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plans"]) == 0
+    assert capsys.readouterr().out.split() == ["REPOSITORY", "ISSUE", "STATE", "WAITS", "FOR", "VERSION", "AGE"]
+    store_plan(settings, github, 12)
+    main(["plans"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == ["Acme/shop", "#12", "draft", "runner", "0", "2", "d"]
+    assert lines[2:] == [
+        "installation:7 is paused: Commit cafe is on main.",
+        "installation:8 is paused: GitHub says wait.",
+    ]
+
+
+def test_one_plan_and_its_history(settings: dict[str, str], github: GitHub, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = store_plan(settings, github, 12)
+    assert main(["plans", "show", "12"]) == 0
+    said = capsys.readouterr().out
+    assert plan.uid in said
+    assert "1970-01-01 00:00:00Z  plan_requested by ann: new -> draft  asked for" in said
+    assert main(["plans", "show", "13"]) == 1
+
+
+def test_pauses_are_lifted(settings: dict[str, str], github: GitHub, capsys: pytest.CaptureFixture[str]) -> None:
+    store_plan(settings, github, 12)
+    assert main(["plans", "resume", "--installation", "7"]) == 0
+    said = capsys.readouterr().out
+    assert "installation:7 is open again. It was closed: Commit cafe is on main." in said
+    assert "installation:8" not in said
+    main(["plans", "resume"])
+    assert "installation:8 is open again" in capsys.readouterr().out
+    main(["plans", "resume"])
+    assert "Nothing is paused" in capsys.readouterr().out
+    store = open_store(f"sqlite:///{settings['TWOGATE_HOME']}/twogate.db")
+    with store.read() as tx:
+        assert [gate.name for gate in throttles.closed(tx)] == ["writes:7"]
+    store.dispose()
+
+
+# init and check-policy
+
+
+def test_init_writes_the_pinned_workflow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["init", "--owner", "ACME", "--commit", COMMIT, "--path", str(tmp_path)]
+    assert main(command) == 0
+    file = tmp_path / ".github" / "workflows" / "twogate.yml"
+    workflow = yaml.safe_load(file.read_text())
+    assert workflow["jobs"]["run"]["steps"][0]["uses"] == f"ACME/twogate/.github/actions/run@{COMMIT}"
+    assert "OWNER" not in file.read_text()
+    assert main(command) == 0
+    capsys.readouterr()
+    file.write_text("mine")
+    assert main(command) == 2
+    assert "exists and differs" in capsys.readouterr().err
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize(("owner", "commit"), [("ACME", "v1"), ("ACME", COMMIT[:7]), ("a/b", COMMIT), ("-", COMMIT)])
+def test_init_takes_whole_commits_and_real_owners(owner: str, commit: str, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["init", "--owner", owner, "--commit", commit, "--path", str(tmp_path)])
+    assert ended.value.code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_check_policy_names_the_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "twogate.yml"
+    file.write_text("label: robot\n")
+    assert main(["check-policy", str(file)]) == 0
+    file.write_text("label: robot\nnonsense: 1\n")
+    assert main(["check-policy", str(file)]) == 1
+    assert f"{file}:2: " in capsys.readouterr().out
+    file.write_bytes(b"\xff\xfe")
+    assert main(["check-policy", str(file)]) == 1
+    assert main(["check-policy", str(tmp_path / "none.yml")]) == 2
+
+
+def test_what_is_shipped_is_what_lies_at_the_top() -> None:
+    assert "default_permissions" in shipped("app.yml")
+    assert "OWNER/twogate/.github/actions/run@" in shipped(".github/workflows/twogate.yml")

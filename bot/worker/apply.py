@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.lifecycle.plan import lane
 from bot.lifecycle.transitions import open_plan, transition
-from bot.store import deliveries, jobs, journal, outbox, plans
+from bot.store import deliveries, jobs, journal, outbox, plans, usage
 from bot.store.deliveries import NewDelivery
 from bot.store.journal import Entry
 from bot.worker.schedule import JOB_START_DEADLINE
@@ -99,14 +99,22 @@ def _keep_jobs(tx: Tx, before: Plan | None, plan: Plan) -> None:
     """Let the jobs' rows say what the plan says: a new job opened, a dropped one told to stop and closed."""
     old, new = before.job if before else None, plan.job
     if old is not None and (new is None or new.id != old.id):
-        jobs.stop(tx, old.id, "The plan no longer waits for this job.")
-        jobs.close(tx, old.id)
+        _close_job(tx, old.id)
     if new is None:
         return
     if old is None or new.id != old.id:
         _open_job(tx, plan, new)
     elif new.run_id is not None and new.run_id != old.run_id:
         jobs.dispatched(tx, new.id, new.run_id)
+
+
+def _close_job(tx: Tx, name: str) -> None:
+    """End a job for its plan. What it spent counts by its last heartbeat, until its report says it exactly."""
+    jobs.stop(tx, name, "The plan no longer waits for this job.")
+    jobs.close(tx, name)
+    job, progress = jobs.get(tx, name), jobs.last_progress(tx, name)
+    if job is not None and job.reported_at is None and progress is not None:
+        usage.add(tx, job, [run.model_copy(update={"complete": False}) for run in progress.usage], final=False)
 
 
 def _open_job(tx: Tx, plan: Plan, job: Job) -> None:

@@ -32,7 +32,7 @@ demo: venv ## three issues from label to merge, on this machine alone (REPO=path
 
 .PHONY: test
 test: venv ## the fast suite
-	$(BIN)/python -m pytest -m 'not drill'
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not drill'
 
 .PHONY: test-all
 test-all: venv ## everything, long drills included

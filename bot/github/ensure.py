@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from bot.errors import RetryAt, Transient
+from bot.errors import Permanent, RetryAt, Transient
 from bot.github import shapes
 from bot.github.faults import Refused
 from bot.github.gateway import Missing
@@ -18,7 +19,7 @@ from bot.github.quote import segment
 from bot.github.reads import Reads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from bot.github.connection import Connection
     from bot.github.gateway import CheckRun, Comment, Pull
@@ -115,10 +116,8 @@ class Ensures(Reads):
             if found := self.find_run(repo, workflow, marker):
                 return found.id
             self._let_settle(marker)
-        with self._lock:
-            self._dispatched_at = {m: at for m, at in self._dispatched_at.items() if not self._settled(at)}
-            self._dispatched_at[marker] = self._connection.now()
-        answer = self._dispatch(repo, workflow, {"ref": ref, "inputs": dict(inputs)})
+        with self._remembered(marker):
+            answer = self._dispatch(repo, workflow, {"ref": ref, "inputs": dict(inputs)})
         if answer is None:
             raise Transient(f"GitHub accepted {marker} without naming its run: it is looked for next.")
         return int(answer["workflow_run_id"])
@@ -133,6 +132,19 @@ class Ensures(Reads):
             if RUN_DETAILS not in refusal.said:
                 raise
             return self._at(repo).call("POST", path, json=wanted)
+
+    @contextmanager
+    def _remembered(self, marker: str) -> Iterator[None]:
+        """Remember when a run was asked for, unless it was refused: then there is none."""
+        with self._lock:
+            self._dispatched_at = {m: at for m, at in self._dispatched_at.items() if not self._settled(at)}
+            self._dispatched_at[marker] = self._connection.now()
+        try:
+            yield
+        except (Permanent, RetryAt):
+            with self._lock:
+                self._dispatched_at.pop(marker, None)
+            raise
 
     def _let_settle(self, marker: str) -> None:
         """Put the try off while a run that was asked for may not be listed yet."""

@@ -276,6 +276,27 @@ def test_a_dispatch_that_did_not_arrive_is_sent_again_once_the_list_can_be_belie
     assert dispatch(world, "ab-1", first=False) == runs(world)[0]["id"]
 
 
+def test_the_pace_holds_writes_and_never_reads(world: World) -> None:
+    with_workflow(world)
+    asked: list[int] = []
+
+    def not_now(installation: int) -> None:
+        asked.append(installation)
+        raise RetryAt(world.clock.now + 1, "too soon", gate="writes")
+
+    app = App(id=world.app["app_id"], private_key=world.app["private_key"], api_url=world.standin.api_url)
+    gateway = connect(app, world.clock, not_now)
+    assert gateway.branch_head(world.repo, "main") is not None
+    assert asked == []
+    with pytest.raises(RetryAt, match="too soon"):
+        dispatch(world, "ab-1", first=True, gateway=gateway)
+    with pytest.raises(RetryAt, match="too soon"):
+        dispatch(world, "ab-1", first=False, gateway=gateway)
+    assert asked == [world.app["installation_id"]] * 2
+    assert world.written() == []
+    gateway.close()
+
+
 def test_a_persons_run_with_the_same_name_is_not_taken_for_ours(world: World) -> None:
     with_workflow(world)
     world.person("mia", "admin")

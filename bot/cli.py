@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     from bot.lifecycle.plan import Plan
     from bot.settings import Settings
-    from bot.store.engine import Store, Tx
-    from bot.store.throttles import Throttle
+    from bot.store.engine import Store
 
 WELL, UNWELL, IMPOSSIBLE = 0, 1, 2
 WORKFLOW = ".github/workflows/twogate.yml"
@@ -131,7 +130,7 @@ def _plans(_arguments: argparse.Namespace) -> int:
     with _store().read() as tx:
         found = plans.recent(tx, PLANS_SHOWN)
         now = tx.now
-        pauses = _pauses(tx)
+        pauses = throttles.paused(tx)
     rows = [("REPOSITORY", "ISSUE", "STATE", "WAITS FOR", "VERSION", "AGE"), *(_row(plan, now) for plan in found)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -173,20 +172,12 @@ def _show_plans(arguments: argparse.Namespace) -> int:
 
 def _resume(arguments: argparse.Namespace) -> int:
     with _store().write() as tx:
-        lifted = [pause for pause in _pauses(tx, arguments.installation) if throttles.lift(tx, pause.name)]
+        lifted = [pause for pause in throttles.paused(tx, arguments.installation) if throttles.lift(tx, pause.name)]
     for gate in lifted:
         print(f"{gate.name} is open again. It was closed: {gate.reason}")
     if not lifted:
         print("Nothing is paused.")
     return WELL
-
-
-def _pauses(tx: Tx, installation: int | None = None) -> list[Throttle]:
-    """Return the installations that stand still, without what only paces their writes."""
-    prefix = throttles.installation_gate(0).removesuffix("0")
-    wanted = prefix if installation is None else throttles.installation_gate(installation)
-    closed = [gate for gate in throttles.closed(tx) if gate.name.startswith(prefix)]
-    return [gate for gate in closed if wanted in {prefix, gate.name}]
 
 
 def _init(arguments: argparse.Namespace) -> int:

@@ -27,11 +27,12 @@ from bot.web.oidc import Keys, Verifier
 from bot.web.runner_api import RunnerApi
 from bot.worker.assemble import build_worker
 from bot.worker.pace import Pace
+from bot.worker.schedule import Periods
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from flask import Flask
+    from _typeshed.wsgi import WSGIApplication
 
     from bot.github.client import GitHubGateway
     from bot.settings import Settings
@@ -95,7 +96,7 @@ def registration(settings: Settings) -> App:
     )
 
 
-def web(parts: Parts) -> Flask:
+def web(parts: Parts) -> WSGIApplication:
     """Return everything that is served over HTTP."""
     settings = parts.settings
     keys = Keys(settings.oidc_jwks_url, parts.now)
@@ -109,7 +110,7 @@ def web(parts: Parts) -> Flask:
     return create_app(webhook.blueprint(parts.store, settings.webhook_secret), runner_pages.blueprint(api))
 
 
-def worker(parts: Parts) -> Works:
+def worker(parts: Parts, periods: Periods = Periods()) -> Works:
     """Return the worker of this process, not yet started."""
     settings = parts.settings
     return build_worker(
@@ -120,6 +121,7 @@ def worker(parts: Parts) -> Works:
         now=parts.now,
         decrypt=Vault(settings).decrypt,
         threads=settings.worker_threads,
+        periods=periods,
     )
 
 
@@ -154,7 +156,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         for name, value in options.items():
             self.cfg.set(name, value)
 
-    def load(self) -> Flask:
+    def load(self) -> WSGIApplication:
         """Return the application of a process, in that process."""
         self._parts = open_parts(self._settings)
         return web(self._parts)

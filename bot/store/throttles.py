@@ -79,6 +79,12 @@ def closed(tx: Tx) -> list[Throttle]:
     return [Throttle(*row) for row in tx.execute(query)]
 
 
+def paused(tx: Tx, installation_id: int | None = None) -> list[Throttle]:
+    """Return the installations that stand still, or the given one if it does; pacing their writes is no pause."""
+    gates = [gate for gate in closed(tx) if gate.name.startswith("installation:")]
+    return [gate for gate in gates if installation_id is None or gate.name == installation_gate(installation_id)]
+
+
 def take_turn(tx: Tx, name: str, every: float) -> bool:
     """Take the turn at a periodic task for the next ``every`` seconds. False where another process has it."""
     tx.exclusive("turns")

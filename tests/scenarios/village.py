@@ -1,0 +1,413 @@
+"""A village beside the town: GitHub's stand-in and the bot in this process, all of them speaking HTTP on loopback.
+
+The worker runs in the test's own thread until nothing is left to do, so a scenario is a sequence without waiting::
+
+    issue = village.planned()                       # opened by Mia, labelled by Tom, planned by a runner
+    village.people["alice"].comment(issue, "/approve")
+    village.settle()
+    assert village.thread(issue) == ["status", "plan 1", "alice: /approve"]
+
+The runner is a script (:mod:`.runner`): it speaks the contract over HTTP with tokens of the stand-in's issuer, and
+pushes with real git. The bot's clock is the machine's, moved on by :meth:`Village.later`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import httpx
+from sqlalchemy import func, select
+
+from bot import serving
+from bot.github.client import connect
+from bot.lifecycle.plan import Plan, lane
+from bot.settings import from_environment
+from bot.store import health, journal, outbox, plans, throttles
+from bot.store.engine import open_store
+from bot.store.schema import deliveries as deliveries_table
+from bot.store.schema import outbox as outbox_table
+from tests.scenarios.runner import Runner, Workshop
+from tests.standin import StandIn
+from tests.standin.runs_service import Actions
+from tests.town.people import Person
+from tests.web.lab import served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from bot.store.journal import Entry
+    from tests.standin.workflow_runs import Attempt
+
+OWNER = "acme"
+APP = "twogate-demo"
+ROLES = {"mia": "read", "tom": "triage", "alice": "write", "bob": "write", "rita": "read"}
+"""Mia reports, Tom triages, Alice and Bob decide, Rita may only read."""
+SLOWEST_POLL = 700.0
+"""Seconds after which the reactions of any plan are due to be looked at."""
+MARK = re.compile(r"^<!-- twogate:(\S+) -->\n")
+STATUS_WAIT = 10.0
+"""Seconds; longer than any status waits for further changes."""
+ROUNDS = 200
+"""Rounds of webhooks and work after which a village that still finds something to do counts as mad."""
+
+
+class BotClock:
+    """The machine's clock, moved on by hand."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead
+
+
+@dataclass
+class Country:
+    """What villages share: a GitHub with an organisation, its App, and people with their tokens."""
+
+    github: StandIn
+    app: dict[str, Any]
+    tokens: dict[str, str]
+    founded: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    @classmethod
+    def found(cls, github: StandIn) -> Country:
+        """Set up what people set up once."""
+        github.control.create_organization(OWNER)
+        app = github.control.create_app(APP, OWNER)
+        tokens = {login: str(github.control.create_user(login)["token"]) for login in ROLES}
+        github.hub.service(Actions).settings.slots = 0  # nothing carries runs out but the scripts
+        return cls(github, app, tokens)
+
+
+class Village:
+    """See the module's docstring. ``source`` is a git repository with the workflow and a policy."""
+
+    def __init__(self, country: Country, home: Path, source: Path, database: str) -> None:
+        self.clock = BotClock()
+        self.country, self.github, self.app = country, country.github, country.app
+        self.home, self._source, self._database = home, source, database
+        self.repository = f"{OWNER}/shop-{next(country.founded)}"
+        self._stack = ExitStack()
+        self.people: dict[str, Person] = {}
+        self.excused: set[str] = set()
+        """Kinds of effects that a scenario means to be given up."""
+
+    def __enter__(self) -> Self:
+        control = self.github.control
+        made = control.create_repository(self.repository, str(self._source), private=True)
+        self.repository_id = int(made["id"])
+        self.url = self._stack.enter_context(served(self._open_bot))
+        control.set_webhook_url(int(self.app["app_id"]), f"{self.url}/webhook")
+        self.actions = self.github.hub.service(Actions)
+        self.http = self._stack.enter_context(httpx.Client(base_url=self.url, timeout=20, trust_env=False))
+        self.workshop = Workshop(self.home / "workshop", self.github.hub.git_dir(self.repo))
+        for login, role in ROLES.items():
+            self.person(login, role)
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        for person in self.people.values():
+            person.close()
+        self.github.faults.clear()
+        self.github.sender.drain(20)
+        self._stack.close()
+        self.parts.close()
+
+    def _open_bot(self, url: str) -> Any:
+        """Put the bot together as ``twogate serve`` does, with our clock and without a pace."""
+        environment = {
+            "TWOGATE_HOME": str(self.home),
+            "TWOGATE_URL": url,
+            "TWOGATE_GITHUB_URL": self.github.url,
+            "TWOGATE_GITHUB_API_URL": self.github.api_url,
+            "TWOGATE_APP_ID": str(self.app["app_id"]),
+            "TWOGATE_PRIVATE_KEY": str(self.app["private_key"]),
+            "TWOGATE_WEBHOOK_SECRET": str(self.app["webhook_secret"]),
+            "TWOGATE_OIDC_ISSUER": f"{self.github.url}/_oidc",
+        }
+        settings = replace(from_environment(environment), database_url=self._database)
+        store = open_store(self._database, now=self.clock)
+        gateway = connect(serving.registration(settings), self.clock)
+        self.parts = serving.Parts(settings, store, gateway, now=self.clock)
+        self.worker: Any = serving.worker(self.parts)
+        return serving.web(self.parts)
+
+    # people and things
+
+    @property
+    def repo(self) -> Any:
+        found = self.github.hub.repo_by_id(self.repository_id)
+        assert found is not None
+        return found
+
+    def person(self, login: str, role: str) -> Person:
+        """A person with a role in the repository."""
+        if login not in self.people:
+            tokens = self.country.tokens
+            if login not in tokens:
+                tokens[login] = str(self.github.control.create_user(login)["token"])
+            self.people[login] = Person(login, tokens[login], self.github.api_url, self.repository)
+        self.github.control.set_role(self.repository, login, role)
+        return self.people[login]
+
+    @property
+    def mia(self) -> Person:
+        return self.people["mia"]
+
+    @property
+    def tom(self) -> Person:
+        return self.people["tom"]
+
+    @property
+    def alice(self) -> Person:
+        return self.people["alice"]
+
+    @property
+    def bob(self) -> Person:
+        return self.people["bob"]
+
+    @property
+    def rita(self) -> Person:
+        return self.people["rita"]
+
+    # time
+
+    def settle(self) -> None:
+        """Let webhooks arrive and the worker work until nothing is due."""
+        for _ in range(ROUNDS):
+            assert self.github.sender.drain(20)
+            if self.worker.run_until_idle() == 0 and not self._status_is_late():
+                return
+        raise AssertionError(f"the village does not come to rest\n{self.known()}")
+
+    def _status_is_late(self) -> bool:
+        """Let the time go by for which a status waits so that several changes make one edit."""
+        c = outbox_table.c
+        waits = select(c.not_before).where(c.kind == "show_status", c.done_at.is_(None), c.tried.is_(False))
+        with self.parts.store.read() as tx:
+            due = [at for (at,) in tx.execute(waits) if tx.now < at < tx.now + STATUS_WAIT]
+            self.clock.ahead += max((at - tx.now for at in due), default=0.0)
+        return bool(due)
+
+    def later(self, seconds: float) -> None:
+        """Let the bot's clock go on, and whatever is due then be done."""
+        self.clock.ahead += seconds
+        self.settle()
+
+    def look(self) -> None:
+        """Let the bot look for reactions, as it does every few seconds to minutes."""
+        self.periodically("poll", SLOWEST_POLL)
+
+    def periodically(self, name: str, after: float = 0.0) -> None:
+        """Run one of the worker's periodic tasks."""
+        self.clock.ahead += after
+        assert self.worker.run_periodic(name)
+        self.settle()
+
+    # looking
+
+    def plan(self, issue: int) -> Plan:
+        """The newest plan of an issue."""
+        found = self.plan_or_none(issue)
+        assert found is not None, f"no plan of #{issue}\n{self.known()}"
+        return found
+
+    def plan_or_none(self, issue: int) -> Plan | None:
+        with self.parts.store.read() as tx:
+            return plans.latest(tx, lane(self.repository_id, issue))
+
+    def stands(self, issue: int) -> str:
+        """State and what is waited for, in three words."""
+        plan = self.plan(issue)
+        held = f"held: {plan.hold.causes[0]}, " if plan.hold else ""
+        return f"{held}{plan.state}" + (f", waits for {plan.waiting_on}" if plan.waiting_on else "")
+
+    def journal(self, issue: int) -> list[Entry]:
+        with self.parts.store.read() as tx:
+            return journal.of_lane(tx, lane(self.repository_id, issue))
+
+    def notes(self, issue: int, event: str) -> list[str]:
+        """What the journal says of all events of one kind."""
+        return [entry.note for entry in self.journal(issue) if entry.event == event]
+
+    def path(self, issue: int) -> list[str]:
+        """The states that the issue's plans went through."""
+        found: list[str] = []
+        for entry in self.journal(issue):
+            if entry.to_state is not None and entry.from_state != entry.to_state:
+                found.append(str(entry.to_state))
+        return found
+
+    def comments(self, issue: int) -> list[dict[str, Any]]:
+        return self.alice.comments(issue)
+
+    def thread(self, issue: int) -> list[str]:
+        """The whole thread: the bot's comments by what they are, people's by their words."""
+        return [_name(comment) for comment in self.comments(issue)]
+
+    def text(self, issue: int, name: str) -> str:
+        """The text of the last comment of that name, without its mark."""
+        found = [c["body"] for c in self.comments(issue) if _name(c) == name]
+        assert found, f"no comment {name!r} in {self.thread(issue)}"
+        return MARK.sub("", found[-1])
+
+    def labels(self, issue: int) -> list[str]:
+        return sorted(self.alice.labels(issue))
+
+    def pulls(self) -> list[dict[str, Any]]:
+        return self.alice.call("GET", "/pulls?state=all")
+
+    def runs(self) -> list[str]:
+        """The titles of all workflow runs."""
+        return [run.title for run in self.repo.runs.values()]
+
+    def branches(self) -> list[str]:
+        """The branches of plans."""
+        return self.workshop.remote_branches()
+
+    def known(self) -> str:
+        lines = []
+        with self.parts.store.read() as tx:
+            for plan in plans.recent(tx):
+                lines.append(f"#{plan.issue_number} {plan.state} waits for {plan.waiting_on}, {plan.failure}")
+                lines += [
+                    f"    {e.event}: {e.from_state} -> {e.to_state} ({e.note})" for e in journal.of_plan(tx, plan.uid)
+                ]
+            lines += [f"parked: {p.kind} {p.error}" for p in outbox.parked(tx)]
+            lines += [f"closed: {gate.name} {gate.reason}" for gate in throttles.closed(tx)]
+        return "\n".join(lines)
+
+    def check(self) -> None:
+        """What holds at the end of every scenario: nothing given up, nothing doubled, no pull request without a gate."""
+        with self.parts.store.read() as tx:
+            given_up = {p.kind: p.error for p in outbox.parked(tx) if p.kind not in self.excused}
+            bad = health.look(tx).deliveries.parked
+        assert given_up == {}, self.known()
+        assert bad == 0, self.known()
+        for issue in self.github.hub.threads(self.repo):
+            marks = [found[1] for c in issue.comments if (found := MARK.match(c.body))]
+            assert len(marks) == len(set(marks)), f"doubled comments in #{issue.number}: {marks}"
+        titles = self.runs()
+        assert len(titles) == len(set(titles)), f"doubled runs: {titles}"
+
+    # the story up to a point
+
+    def opened(self, title: str = "The total is wrong", body: str = "It shows fractions of a cent.") -> int:
+        """An issue of Mia's."""
+        return self.mia.open_issue(title, body)
+
+    def labelled(self) -> int:
+        """An issue whose plan a runner is asked for."""
+        issue = self.opened()
+        self.tom.label(issue, "agent")
+        self.settle()
+        return issue
+
+    def planned(self, **document: Any) -> int:
+        """An issue whose plan is up for decision."""
+        issue = self.labelled()
+        self.runner(issue).write_plan(**document)
+        assert self.stands(issue) == "draft, waits for plan_decision", self.known()
+        return issue
+
+    def executing(self, **document: Any) -> int:
+        """An issue whose approved plan was dispatched."""
+        issue = self.planned(**document)
+        self.alice.comment(issue, "/approve")
+        self.settle()
+        assert self.stands(issue) == "executing, waits for runner", self.known()
+        return issue
+
+    def reviewed(self, content: str = "rounded", **document: Any) -> int:
+        """An issue whose diff is up for decision."""
+        issue = self.executing(**document)
+        self.runner(issue).execute({"shop/basket.py": content})
+        assert self.stands(issue) == "in_review, waits for diff_decision", self.known()
+        return issue
+
+    def pulled(self, content: str = "rounded") -> int:
+        """An issue whose pull request is open."""
+        issue = self.reviewed(content)
+        self.alice.comment(issue, "/approve")
+        self.settle()
+        assert self.stands(issue) == "pr_open, waits for merge", self.known()
+        return issue
+
+    # runners
+
+    def runner(self, issue: int) -> Runner:
+        """The runner that GitHub gave the plan's open job to."""
+        job = self.plan(issue).job
+        assert job is not None, self.known()
+        return Runner(self, job.id, self.attempt(job.id))
+
+    def attempt(self, job: str) -> Attempt:
+        """The newest attempt of a job's run."""
+        found = [a for a in self.actions.attempts if a.run.title == f"twogate {job}"]
+        assert found, f"no run of {job}: {self.runs()}"
+        return found[-1]
+
+    def run_state(self, job: str) -> str:
+        """The state of a job's run, with its conclusion."""
+        run = self.attempt(job).run
+        return f"{run.status} {run.conclusion or ''}".strip()
+
+    def push(self, who: str, files: dict[str, str], branch: str = "main") -> str:
+        """A person's commit on a branch, pushed over HTTP."""
+        commit = self.workshop.commit(branch, files, f"{who} was here")
+        token = self.country.tokens[who]
+        url = f"{self.github.url}/{self.repository}.git".replace("://", f"://{who}:{token}@")
+        assert self.workshop.push(url, commit, branch)
+        return commit
+
+    def set_policy(self, text: str) -> None:
+        """Change the policy file on the default branch; the label and the agent stay unless the text says otherwise."""
+        start = "agent: {cli: scripted}\nagents: {scripted: {command: [scripted]}}\n"
+        self.push("alice", {".github/twogate.yml": start + text})
+
+    def redeliver_all(self) -> None:
+        """Send again, under new ids, whatever GitHub has delivered so far about issues and comments."""
+        for delivery in self.github.control.deliveries():
+            own = delivery["payload"].get("repository", {}).get("id") == self.repository_id
+            if own and delivery["event"] in {"issues", "issue_comment"}:
+                self.github.control.redeliver(delivery["id"], new_guid=True)
+        self.settle()
+
+    def finish_run(self, attempt: Attempt, conclusion: str = "success") -> None:
+        """End a run, as its machine does."""
+        with self.github.hub.lock:
+            self.actions._complete(attempt, conclusion)
+
+    # deliveries from elsewhere
+
+    def inbox(self) -> int:
+        """How many deliveries were ever kept."""
+        with self.parts.store.read() as tx:
+            return int(tx.execute(select(func.count()).select_from(deliveries_table)).scalar_one())
+
+    def last_delivery(self, event: str) -> dict[str, Any]:
+        """GitHub's newest delivery of an event (``issues.labeled``), as its log has it."""
+        name, _, action = event.partition(".")
+        found = [
+            d for d in self.github.control.deliveries() if d["event"] == name and action in {"", d["payload"].get("action")}
+        ]
+        return found[-1]
+
+
+def _name(comment: dict[str, Any]) -> str:
+    """What a comment is: the bot's by the last telling part of its mark, a person's by name and first line."""
+    found = MARK.match(comment["body"])
+    if comment["user"]["login"] != f"{APP}[bot]" or found is None:
+        return f"{comment['user']['login']}: {comment['body'].splitlines()[0]}"
+    parts = found[1].split(":")
+    if "say" in parts:
+        return parts[parts.index("say") + 1]
+    return " ".join(parts[1:])
+

@@ -98,7 +98,7 @@ def _work(execution: Execution) -> None:
     job, spec = execution.job, execution.job.spec
     conflicts = _merge(execution, spec.base) if spec.merge_base_in else ()
     checks = Checks(job)
-    job.enter(Phase.GATES, f"running the checks on the base {execution.base[:10]}")
+    job.enter(Phase.PREPARE, f"running the checks on the base {execution.base[:10]}")
     checks.run_before(execution.base)
     talk = Conversation(job, Unit.EXECUTE_PLAN, execution.workspace.mounts())
     news = News(conflicts=conflicts)

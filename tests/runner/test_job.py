@@ -47,7 +47,7 @@ def test_a_good_agents_work_is_committed_verified_pushed_and_reported(lab: Lab) 
     assert lab.bot.pushes == [{"sha": report.work.head, "gates": [g.model_dump(mode="json") for g in report.gates]}]
     assert [gate.name for gate in report.gates][-1] == "tests"
     assert {gate.status for gate in report.gates} == {GateStatus.PASSED}
-    assert lab.bot.phases == ["prepare", "gates", "agent", "gates", "publish", "report"]
+    assert lab.bot.phases == ["prepare", "agent", "gates", "publish", "report"]
     assert [(u.unit, u.agent, u.attempt, u.usd) for u in report.usage] == [
         (Unit.EXECUTE_PLAN, "scripted", 1, None),
         (Unit.CREATE_PR, "scripted", 1, None),
@@ -75,7 +75,7 @@ def test_failing_checks_go_back_to_the_agent_with_their_whole_output(lab: Lab) -
     assert report.outcome is Outcome.VERIFIED, report
     assert report.attempts == 2
     assert [u.attempt for u in report.usage if u.unit is Unit.EXECUTE_PLAN] == [1, 2]
-    assert lab.bot.phases == ["prepare", "gates", "agent", "gates", "agent", "gates", "publish", "report"]
+    assert lab.bot.phases == ["prepare", "agent", "gates", "agent", "gates", "publish", "report"]
 
 
 def test_checks_that_keep_failing_end_the_job_and_nothing_is_pushed(lab: Lab) -> None:

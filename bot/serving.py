@@ -27,7 +27,7 @@ from bot.web.oidc import Keys, Verifier
 from bot.web.runner_api import RunnerApi
 from bot.worker.assemble import build_worker
 from bot.worker.pace import Pace
-from bot.worker.schedule import Periods
+from bot.worker.schedule import USUAL, Periods
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,7 +110,7 @@ def web(parts: Parts) -> WSGIApplication:
     return create_app(webhook.blueprint(parts.store, settings.webhook_secret), runner_pages.blueprint(api))
 
 
-def worker(parts: Parts, periods: Periods = Periods()) -> Works:
+def worker(parts: Parts, periods: Periods = USUAL) -> Works:
     """Return the worker of this process, not yet started."""
     settings = parts.settings
     return build_worker(

@@ -6,13 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.worker import poll, reconcile
-from bot.worker import schedule as s
 from bot.worker.advance import Advance
 from bot.worker.context import Context
 from bot.worker.deliver import KINDS, WRITING, Deliver
 from bot.worker.loop import Worker
 from bot.worker.periodic import Periodic
 from bot.worker.policies import Policies
+from bot.worker.schedule import THREADS, USUAL, Periods
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,17 +29,18 @@ def build_worker(
     web: str,
     now: Callable[[], float],
     decrypt: Callable[[bytes], str],
-    threads: int = s.THREADS,
+    threads: int = THREADS,
+    periods: Periods = USUAL,
 ) -> Worker:
     """Return the worker with everything that it does, not yet started."""
     context = Context(
         store=store, gateway=gateway, policies=Policies(gateway), workflow=workflow, web=web, now=now, decrypt=decrypt
     )
     tasks = [
-        Periodic("poll", s.POLL_LOOK, partial(poll.poll, context)),
-        Periodic("jobs", s.JOB_LOOK, partial(reconcile.watch_jobs, context)),
-        Periodic("redeliver", s.REDELIVER, partial(reconcile.redeliver, context), at_start=True),
-        Periodic("reconcile", s.RECONCILE, partial(reconcile.reconcile, context), at_start=True),
+        Periodic("poll", periods.poll_look, partial(poll.poll, context)),
+        Periodic("jobs", periods.job_look, partial(reconcile.watch_jobs, context)),
+        Periodic("redeliver", periods.redeliver, partial(reconcile.redeliver, context), at_start=True),
+        Periodic("reconcile", periods.reconcile, partial(reconcile.reconcile, context), at_start=True),
     ]
     return Worker(
         store,
@@ -49,4 +50,5 @@ def build_worker(
         paced=frozenset(WRITING),
         periodic=tasks,
         threads=threads,
+        lease=periods.lease,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 # The engine
 
 THREADS = 4
@@ -51,6 +53,21 @@ REDELIVER = 300.0
 """Between two looks for deliveries that could not be made."""
 REDELIVER_SPAN = 3 * 86_400.0
 """How far back they are looked for: GitHub sends none again that is older than three days."""
+
+
+@dataclass(frozen=True, slots=True)
+class Periods:
+    """The periods that a worker is built with: those above, unless a test of faults has no time to wait for them."""
+
+    lease: float = LEASE
+    poll_look: float = POLL_LOOK
+    job_look: float = JOB_LOOK
+    redeliver: float = REDELIVER
+    reconcile: float = RECONCILE
+
+
+USUAL = Periods()
+"""What the product works with."""
 
 
 def poll_pause(waited: float) -> float:

@@ -166,10 +166,10 @@ class Scene:
             self.fault = fault
 
 
-def perform(town: Town, tasks: tuple[Task, ...], teller: Teller) -> list[Scene]:
+def perform(town: Town, tasks: tuple[Task, ...], teller: Teller, make_scene: type[Scene] = Scene) -> list[Scene]:
     """Play all tasks at the same time; raises the first fault."""
     cast = Cast.of(town)
-    scenes = [Scene(town, cast, teller, task) for task in tasks]
+    scenes = [make_scene(town, cast, teller, task) for task in tasks]
     watcher = Watcher(town, teller, [scene.issue for scene in scenes])
     watcher.start()
     threads = [threading.Thread(target=scene.guarded, name=f"issue-{scene.issue}") for scene in scenes]

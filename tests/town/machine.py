@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 READY_SECONDS = 30.0
@@ -29,10 +29,13 @@ def free_port() -> int:
 
 
 class Process:
-    """One process of the bot with its log; a session of its own, so that a kill takes all of it."""
+    """One process of the bot with its log; a session of its own, so that a kill takes all of it.
 
-    def __init__(self, command: str, environment: Mapping[str, str], log: Path) -> None:
-        self.command = command
+    ``command`` are Python's arguments.
+    """
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
+        self._command = [sys.executable, *command]
         self._environment = dict(environment)
         self.log = log
         self._process: subprocess.Popen[bytes] | None = None
@@ -41,7 +44,7 @@ class Process:
         """Start it, appending to its log."""
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "bot", self.command],
+                self._command,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

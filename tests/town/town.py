@@ -18,11 +18,13 @@ from tests.town.people import Person
 from tests.town.repository import prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from bot.lifecycle.plan import Plan
     from bot.store.journal import Entry
 
+SERVE = {"serve": ("-m", "bot", "serve")}
+"""The bot as one machine runs it."""
 REPOSITORY = "acme/shop"
 APP = "twogate-demo"
 PATIENCE = 120.0
@@ -34,7 +36,11 @@ class TownError(AssertionError):
 
 
 class Town:
-    """See the package's docstring. ``machine`` adds to the self-hosted machine's environment."""
+    """See the package's docstring.
+
+    ``machine`` adds to the self-hosted machine's environment. ``processes`` are the bot's: Python's arguments by the name
+    of each.
+    """
 
     def __init__(
         self,
@@ -46,8 +52,11 @@ class Town:
         machine: Mapping[str, str] | None = None,
         conformance: bool = False,
         seed: int = 0,
+        processes: Mapping[str, Sequence[str]] = SERVE,
     ) -> None:
         self.home = home
+        self._commands = processes
+        self.processes: dict[str, Process] = {}
         self._source, self._policy, self._branch = source, policy, branch
         self._machine = dict(machine or {})
         self.github = StandIn(home / "github", seed=seed, conformance=conformance)
@@ -64,9 +73,10 @@ class Town:
         self.github.start()
         try:
             self._found()
-            self.bot = Process("serve", self.environment, self.home / "bot.log")
-            self.bot.start()
-            until_ready(self.url, self.bot)
+            for name, command in self._commands.items():
+                self.processes[name] = Process(command, self.environment, self.home / f"{name}.log")
+                self.processes[name].start()
+            self.until_ready()
         except BaseException:
             self.github.stop()
             raise
@@ -75,10 +85,20 @@ class Town:
     def __exit__(self, *_exc: object) -> None:
         for person in self.people.values():
             person.close()
-        self.bot.kill()
+        for process in self.processes.values():
+            process.kill()
         self.github.stop()
         if self._store is not None:
             self._store.dispose()
+
+    @property
+    def bot(self) -> Process:
+        """The process that serves the web."""
+        return next(iter(self.processes.values()))
+
+    def until_ready(self) -> None:
+        """Wait until the bot answers, as after a start."""
+        until_ready(self.url, self.bot)
 
     def _found(self) -> None:
         """Set up what people set up once: organisation, repository, App, variable, runner."""
@@ -166,7 +186,8 @@ class Town:
                     f"    {e.version} {e.event}: {e.from_state} -> {e.to_state} ({e.note})"
                     for e in journal.of_plan(tx, plan.uid)
                 ]
-        return "\n".join([*lines, "bot log:", self.bot.tail()])
+        logs = [f"log of {name}:\n{process.tail()}" for name, process in self.processes.items()]
+        return "\n".join([*lines, *logs])
 
     def settle(self, seconds: float = PATIENCE) -> None:
         """Wait until the bot has nothing left to do: no open delivery, no open effect."""

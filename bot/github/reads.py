@@ -96,7 +96,7 @@ class Reads(Verbs):
         try:
             return base64.b64decode(answer["content"]).decode()
         except (UnicodeDecodeError, binascii.Error) as error:
-            raise Permanent(f"{path} is not UTF-8 text: save it as UTF-8.") from error
+            raise Permanent(f"{path} is no UTF-8 text: save it as UTF-8.") from error
 
     def compare(self, repo: Repo, base: str, head: str) -> Comparison:
         """Return how two commits or branches stand to each other."""

@@ -149,6 +149,23 @@ def test_absent_branches_and_files(world: World) -> None:
         world.gateway.file(world.repo, "folder", "topic")
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"type": "file", "encoding": "base64", "content": "/w=="},
+        {"type": "file", "encoding": "none", "content": ""},
+        {"type": "submodule", "sha": "f" * 40},
+        [{"type": "file"}],
+    ],
+)
+def test_what_is_no_small_text_file_is_refused(
+    server: Canned, gateway: GitHubGateway, repo: Repo, answer: object
+) -> None:
+    server.on("GET /repos/acme/shop/contents/.github/twogate.yml", Answer(200, answer))
+    with pytest.raises(Permanent, match="twogate.yml is no"):
+        gateway.file(repo, ".github/twogate.yml", "main")
+
+
 def test_a_repository_out_of_reach_is_not_one_without_branches_and_files(world: World) -> None:
     """Else a repository taken from the installation would read as a policy removed and a branch deleted."""
     world.gateway.branch_head(world.repo, "main")

@@ -239,6 +239,7 @@ def test_threads_work_until_they_are_stopped_and_finish_what_is_in_hand(url: str
     assert begun.wait(20)
     stopping = threading.Thread(target=worker.stop, args=(20.0,))
     stopping.start()
+    until(lambda: not any(thread.name == "dispatcher" for thread in threading.enumerate()), "nothing new is taken")
     happen(store, "late")
     go_on.set()
     stopping.join(20)

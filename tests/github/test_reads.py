@@ -162,7 +162,7 @@ def test_what_is_no_small_text_file_is_refused(
     server: Canned, gateway: GitHubGateway, repo: Repo, answer: object
 ) -> None:
     server.on("GET /repos/acme/shop/contents/.github/twogate.yml", Answer(200, answer))
-    with pytest.raises(Permanent, match="twogate.yml is no"):
+    with pytest.raises(Permanent, match=r"twogate\.yml is no"):
         gateway.file(repo, ".github/twogate.yml", "main")
 
 

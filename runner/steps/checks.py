@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runner.store import Checkout
 
 
-MAX_READ = 5_000_000
+MAX_READ = 1_000_000
 """Bytes of one file that the built-in gates read."""
 
 

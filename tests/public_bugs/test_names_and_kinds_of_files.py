@@ -84,7 +84,7 @@ def test_long_titles_and_missing_bodies_do_no_harm(lab: Lab) -> None:
 
 
 def test_a_long_file_is_carried_and_noted(lab: Lab) -> None:
-    code = "os.mkdir('notes'); write('notes/long', 'line\\n' * 1_500_000); done()"
+    code = "os.mkdir('notes'); write('notes/long', 'line\\n' * 300_000); done()"
     report = lab.run("", agents=lab.coded(code), gates=())
     assert report.outcome is Outcome.VERIFIED, report
     assert any("notes/long is long" in note for note in report.notes)

@@ -74,16 +74,19 @@ def reconcile(ctx: Context) -> None:
 
 def _news(ctx: Context, plan: Plan) -> list[NewDelivery]:
     found = [*_issue_news(ctx, plan), *_pull_news(ctx, plan), *_branch_news(ctx, plan)]
-    return [
-        event_delivery(
-            event,
-            guid=f"reconcile:{plan.uid}:{plan.version}:{event.type}:{getattr(event, 'cause', '')}",
-            source="reconcile",
-            lane=plan.lane,
-            installation_id=plan.repo.installation_id,
-        )
-        for event in found
-    ]
+    return [_delivery(plan, event) for event in found]
+
+
+def _delivery(plan: Plan, event: Any) -> NewDelivery:
+    """Return the delivery of one finding. Its event names it too, so that a later finding is answered again."""
+    guid = f"reconcile:{plan.uid}:{plan.version}:{event.type}:{getattr(event, 'cause', '')}"
+    return event_delivery(
+        event.model_copy(update={"source": guid}),
+        guid=guid,
+        source="reconcile",
+        lane=plan.lane,
+        installation_id=plan.repo.installation_id,
+    )
 
 
 def _issue_news(ctx: Context, plan: Plan) -> list[Any]:

@@ -197,6 +197,31 @@ def _pulls(tx: Tx, delivery: Delivery, said: pl.PullRequestPayload, bot: int) ->
     return apply(tx, plan, ev.PullRequestClosed(**at, by=by))
 
 
+# buttons
+
+BUTTONS = {"approve": Verb.APPROVE, "reject": Verb.REJECT}
+
+
+def _buttons(tx: Tx, delivery: Delivery, said: pl.CheckRunPayload, _bot: int) -> str:
+    """A button decides on the commit that its check run stands on, and on no other."""
+    about, plan = pl.CheckId.parse(said.check_run.external_id), plans.latest(tx, delivery.lane)
+    verb = BUTTONS.get(said.requested_action.identifier) if said.requested_action else None
+    if said.repo is None or said.sender is None or verb is None or about is None:
+        return "no button of ours"
+    if plan is None or plan.uid != about.uid or plan.review is None or plan.review.work.head != about.head:
+        return "the button of a commit that is not in review"
+    request = Request(
+        repo=said.repo,
+        issue_number=plan.issue_number,
+        command=Command(verb=verb),
+        actor=said.sender.person,
+        via=Via.BUTTON,
+        at=max(delivery.received_at, plan.review.posted_at or 0.0),
+        source=f"button:{delivery.guid}",
+    )
+    return ask(tx, request)
+
+
 # runs
 
 
@@ -284,6 +309,7 @@ READERS: dict[str, Callable[[Tx, Delivery, Any, int], str]] = {
     "issue_comment": _comments,
     "pull_request": _pulls,
     "push": _pushes,
+    "check_run": _buttons,
     "workflow_run": _runs,
     "repository": _repositories,
     "installation": _installations,

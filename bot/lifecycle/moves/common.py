@@ -63,7 +63,9 @@ def answer(plan: Plan, event: HumanEvent, topic: fx.Topic, note: str, **details:
 
 
 def drop_job(plan: Plan) -> tuple[Plan, tuple[fx.Effect, ...]]:
-    """Close the open job, if any, from our side, and stop its run."""
+    """Close the open job, if any, from our side, and stop its run; a hold has no work left to take up again."""
+    if plan.hold is not None:
+        plan = changed(plan, hold=plan.hold.model_copy(update={"interrupted": None}))
     if plan.job is None:
         return plan, ()
     stop = fx.StopRun(key=f"{plan.job.id}:stop", job=plan.job.id, run_id=plan.job.run_id)
@@ -173,7 +175,7 @@ def conclude_check(plan: Plan, conclusion: str, sentence: str) -> tuple[fx.Effec
     """Tell the review's check run, where there is one, what came of its commit."""
     if plan.review is None or plan.review.check_run_id is None:
         return ()
-    key = f"{plan.uid}:check:{plan.review.number}:{conclusion}"
+    key = f"{plan.uid}:check:{plan.review.number}:{plan.version + 1}"
     return (
         fx.ConcludeCheck.model_validate(
             {"key": key, "check_run_id": plan.review.check_run_id, "conclusion": conclusion, "sentence": sentence}

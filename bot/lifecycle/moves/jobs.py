@@ -62,8 +62,6 @@ def claimed(plan: Plan, _event: events.JobClaimed) -> Step:
 
 def progressed(plan: Plan, event: events.JobProgressed) -> Step:
     """Executing while the agent works, verifying while its work is checked."""
-    if _open(plan).kind is not JobKind.EXECUTE:
-        return Step(plan, (), f"phase {event.phase}")
     state = State.EXECUTING if event.phase in {Phase.PREPARE, Phase.AGENT} else State.VERIFYING
     if state is plan.state:
         return Step(plan, (), f"phase {event.phase}")
@@ -119,6 +117,11 @@ def base_reported(plan: Plan, event: events.BaseReported) -> Step:
     plan, effects = open_job(plan, JobKind.EXECUTE, Unit.EXECUTE_PLAN, head=review.work.head, merge_base_in=True)
     told = say(plan, fx.Topic.BASE_CONFLICT, event, paths=paths)
     return moved(plan, "conflicts with the default branch", told, *effects)
+
+
+def check_base(plan: Plan, head: str) -> fx.CheckBase:
+    """Return the effect that compares the approved head with the default branch as it is then."""
+    return fx.CheckBase(key=f"{plan.uid}:base:{plan.version + 1}:{head}", head=head)
 
 
 def open_pull_request(plan: Plan, head: str) -> fx.OpenPullRequest:

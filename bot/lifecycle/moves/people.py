@@ -17,6 +17,7 @@ from bot.lifecycle.moves.common import (
     say,
     start_planning,
 )
+from bot.lifecycle.moves.jobs import check_base
 from bot.lifecycle.moves.world import branch_is_elsewhere
 from bot.lifecycle.plan import Approval
 from bot.lifecycle.states import Gate, State, WaitingOn
@@ -46,7 +47,7 @@ def approve_plan(plan: Plan, event: events.Approved) -> Step:
     if revision.sha256 is None or event.plan_sha256 != revision.sha256:
         plan, posts = ask_anew(plan)
         void = say(plan, fx.Topic.APPROVAL_VOID, event, event.by, what="plan_comment")
-        return moved(plan, "approval void: the plan comment was changed", *posts, void)
+        return moved(plan, "approval void: the plan comment was changed", void, *posts)
     approval = Approval(
         gate=Gate.PLAN,
         by=event.by,
@@ -69,11 +70,6 @@ def approve_diff(plan: Plan, event: events.Approved) -> Step:
     approval = Approval(gate=Gate.DIFF, by=event.by, via=event.via, at=event.at, binds_to=review.work.head)
     plan = changed(plan, diff_approval=approval, waiting_on=WaitingOn.BOT)
     return moved(plan, f"diff {review.work.head[:12]} approved", check_base(plan, review.work.head))
-
-
-def check_base(plan: Plan, head: str) -> fx.CheckBase:
-    """Return the effect that compares the approved head with the default branch; each approval asks once."""
-    return fx.CheckBase(key=f"{plan.uid}:base:{plan.version + 1}:{head}", head=head)
 
 
 def reject(plan: Plan, event: events.Rejected) -> Step:

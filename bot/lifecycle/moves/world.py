@@ -20,7 +20,7 @@ from bot.lifecycle.moves.common import (
     say,
     waiting_for_decision,
 )
-from bot.lifecycle.moves.jobs import open_pull_request
+from bot.lifecycle.moves.jobs import check_base, open_pull_request
 from bot.lifecycle.plan import Failure, Hold
 from bot.lifecycle.states import State, WaitingOn
 from runner.contract import JobKind, Outcome
@@ -98,6 +98,8 @@ def base_checked(plan: Plan, event: events.BaseChecked) -> Step:
     approval = plan.diff_approval
     if approval is None or approval.binds_to != event.head:
         return Step(plan, (), "no approval for this commit any more")
+    if plan.hold is not None:
+        return Step(plan, (), "held: compared again when the plan goes on")
     if event.clean:
         return Step(plan, (open_pull_request(plan, event.head),), "nothing that could conflict")
     plan, effects = open_job(plan, JobKind.CHECK_BASE, None, head=event.head)
@@ -111,6 +113,7 @@ def pull_request_opened(plan: Plan, event: events.PullRequestOpened) -> Step:
         plan,
         state=State.PR_OPEN,
         waiting_on=WaitingOn.MERGE,
+        hold=None,
         pull_request=event.number,
         pull_request_url=event.url,
     )
@@ -221,7 +224,8 @@ def lift(plan: Plan, event: events.HoldLifted) -> Step:
     interrupted = plan.hold.interrupted
     plan = changed(plan, hold=None)
     if interrupted is None:
-        return moved(plan, "goes on")
+        again = (check_base(plan, plan.diff_approval.binds_to),) if plan.diff_approval else ()
+        return moved(plan, "goes on", *again)
     plan, effects = open_same_job(plan, interrupted)
     return moved(plan, "goes on with what was interrupted", *effects)
 

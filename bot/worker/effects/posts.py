@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Permanent
 from bot.github.ensure import marked
-from bot.github.gateway import CheckRun, Missing
+from bot.github.gateway import CheckAction, CheckRun, Missing
+from bot.intake.payloads import CheckId
 from bot.lifecycle import events as ev
 from bot.lifecycle.costs import CostRow, PlanCost
 from bot.lifecycle.queue import IN_THE_QUEUES_SIGHT, next_starts
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 
 CHECK_NAME = "twogate"
 """Name of the check run on a plan's head commit."""
+BUTTONS = (
+    CheckAction(label="Approve", description="Open the pull request", identifier="approve"),
+    CheckAction(label="Reject", description="End the plan", identifier="reject"),
+)
+"""What can be pressed on the check run; a button is asked about like a command."""
 LABEL_PREFIX = "plan: "
 """Before the state's name: the label that shows it."""
 LABEL_COLORS = {
@@ -159,7 +165,8 @@ def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:
         title=title,
         summary=summary,
         conclusion="action_required",
-        external_id=f"twogate:{plan.repo.id}:{plan.issue_number}:{plan.uid}:{effect.head}",
+        external_id=_check_id(plan, effect.head),
+        actions=BUTTONS,
     )
     check_id = ctx.gateway.ensure_check_run(plan.repo, effect.head, check, first=claimed.first)
     body = wording.review_comment(plan, costs_of(ctx, plan), _compare_url(ctx, review.work, plan), web=ctx.web)
@@ -180,6 +187,10 @@ def _compare_url(ctx: Context, work: Work, plan: Plan) -> str:
     return f"{ctx.web}/{plan.repo.owner}/{plan.repo.name}/compare/{work.base}...{work.head}"
 
 
+def _check_id(plan: Plan, head: str) -> str:
+    return str(CheckId(repository_id=plan.repo.id, issue_number=plan.issue_number, uid=plan.uid, head=head))
+
+
 def conclude_check(ctx: Context, claimed: Claimed, effect: ConcludeCheck) -> Done:
     """Tell the check run what was decided."""
     plan = _plan(ctx, claimed)
@@ -191,7 +202,7 @@ def conclude_check(ctx: Context, claimed: Claimed, effect: ConcludeCheck) -> Don
         title=title,
         summary=summary,
         conclusion=effect.conclusion,
-        external_id=f"twogate:{plan.repo.id}:{plan.issue_number}:{plan.uid}",
+        external_id=_check_id(plan, plan.review.work.head),
     )
     ctx.gateway.update_check_run(plan.repo, effect.check_run_id, check)
     return Done(effect.conclusion)

@@ -99,13 +99,14 @@ def registration(settings: Settings) -> App:
 def web(parts: Parts) -> WSGIApplication:
     """Return everything that is served over HTTP."""
     settings = parts.settings
-    keys = Keys(settings.oidc_jwks_url, parts.now)
+    keys, vault = Keys(settings.oidc_jwks_url, parts.now), Vault(settings)
     api = RunnerApi(
         store=parts.store,
         gateway=parts.gateway,
         verifier=Verifier(issuer=settings.oidc_issuer, audience=settings.url, keys=keys, now=parts.now),
         workflow=settings.workflow,
-        encrypt=Vault(settings).encrypt,
+        encrypt=vault.encrypt,
+        decrypt=vault.decrypt,
     )
     return create_app(webhook.blueprint(parts.store, settings.webhook_secret), runner_pages.blueprint(api))
 

@@ -154,8 +154,8 @@ def stop(tx: Tx, job: str, reason: str) -> bool:
 
 
 def grant_push(tx: Tx, job: str, sha: str) -> bool:
-    """Reserve the job's only push for one commit, before the token is made. False where it was granted before."""
-    free = jobs.c.push_sha.is_(None) & jobs.c.stop_reason.is_(None)
+    """Reserve the job's only push for one commit, before the token is made. False where it is another's."""
+    free = (jobs.c.push_sha.is_(None) | (jobs.c.push_sha == sha)) & jobs.c.stop_reason.is_(None)
     return _set(tx, _open(job) & free, push_sha=sha)
 
 
@@ -164,9 +164,9 @@ def give_push_back(tx: Tx, job: str) -> None:
     _set(tx, (jobs.c.id == job) & jobs.c.push_token.is_(None), push_sha=None)
 
 
-def keep_push_token(tx: Tx, job: str, cipher: bytes) -> None:
-    """Keep the granted token, encrypted, until it is revoked."""
-    _set(tx, jobs.c.id == job, push_token=cipher)
+def keep_push_token(tx: Tx, job: str, cipher: bytes, *, instead_of: bytes | None = None) -> bool:
+    """Keep the granted token, encrypted, until it is revoked. False where another is kept than the one it replaces."""
+    return _set(tx, (jobs.c.id == job) & jobs.c.push_token.is_not_distinct_from(instead_of), push_token=cipher)
 
 
 def drop_push_token(tx: Tx, job: str) -> None:

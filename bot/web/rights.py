@@ -78,15 +78,15 @@ def check_unclaimed(job: Job) -> None:
 
 
 def check_push(job: Job, spec: JobSpec, request: PushTokenRequest) -> None:
-    """Raise :class:`~bot.web.refusal.Refused` unless this job may push now: verified work, at the end, once."""
+    """Raise :class:`~bot.web.refusal.Refused` unless this job may push now: verified work, at the end, one commit."""
     if refusal := over(job):
         raise refusal
     if job.claimed_at is None:
         raise Refused(409, f"Job {job.id} has not been claimed: claim it first.")
     if job.kind != JobKind.EXECUTE:
         raise Refused(403, f"Job {job.id} is of kind {job.kind}, which pushes nothing.")
-    if job.push_sha is not None:
-        raise Refused(409, f"Job {job.id} was given its token to push already. Say /retry on the issue.")
+    if job.push_sha not in {None, request.sha}:
+        raise Refused(409, f"Job {job.id} was given its token to push already, for another commit: it pushes one.")
     if failed := [gate.name for gate in request.gates if gate.holds_back]:
         raise Refused(403, f"Nothing is pushed, since blocking checks failed: {', '.join(failed)}.")
     if unjudged := {gate.name for gate in spec.gates if gate.blocking} - {gate.name for gate in request.gates}:

@@ -49,6 +49,8 @@ class RunnerApi:
     """File name of the workflow that runs jobs."""
     encrypt: Callable[[str], bytes]
     """Closes what is kept of a push token."""
+    decrypt: Callable[[bytes], str]
+    """Opens it again."""
 
     def identify(self, token: str) -> Claims:
         """Return what an identity token says; whose job it is about is not looked at yet."""
@@ -91,7 +93,11 @@ class RunnerApi:
         return _stop(job.stop_reason)
 
     def push_token(self, job_id: str, claims: Claims, request: PushTokenRequest) -> PushToken:
-        """Give out the right to push one commit, once, and keep the token to revoke it after the push."""
+        """Give out the right to push one commit, and keep the token to revoke it after the push.
+
+        A runner that asks again for the same commit did not hear the answer: it gets a token in place of the first,
+        which ends, so that a job never has two.
+        """
         bot_user_id = self.gateway.identity().bot_user_id
         with self.store.write() as tx:
             job, spec = self._own(tx, job_id, claims, bot_user_id)
@@ -100,9 +106,14 @@ class RunnerApi:
             plan = plans.get(tx, job.plan_uid)
             if plan is None or not jobs.grant_push(tx, job.id, request.sha):
                 raise Refused(409, f"Job {job.id} may not push any more.")
+        if job.push_token is not None:
+            self.gateway.revoke_token(self.decrypt(job.push_token))
         minted, expires_at = self._mint(job, plan.repo)
         with self.store.write() as tx:
-            jobs.keep_push_token(tx, job.id, self.encrypt(minted))
+            kept = jobs.keep_push_token(tx, job.id, self.encrypt(minted), instead_of=job.push_token)
+        if not kept:
+            self.gateway.revoke_token(minted)
+            raise Refused(409, f"Job {job.id} asked twice at once for its token to push: let one of them do it.")
         return PushToken(token=minted, expires_at=expires_at)
 
     def report(self, job_id: str, key: str, report: Report) -> None:

@@ -129,7 +129,10 @@ def test_one_push_is_granted(store: Store, job: Job) -> None:
     with store.write() as tx:
         assert jobs.grant_push(tx, JOB, "a" * 40)
         assert not jobs.grant_push(tx, JOB, "b" * 40)
-        jobs.keep_push_token(tx, JOB, b"\0cipher")
+        assert jobs.grant_push(tx, JOB, "a" * 40)
+        assert jobs.keep_push_token(tx, JOB, b"\0first")
+        assert not jobs.keep_push_token(tx, JOB, b"\0late")
+        assert jobs.keep_push_token(tx, JOB, b"\0cipher", instead_of=b"\0first")
         found = jobs.get(tx, JOB)
         assert found is not None
         assert (found.push_sha, found.push_token) == ("a" * 40, b"\0cipher")

@@ -288,7 +288,7 @@ def running_lab(url: str, github: GitHub, clock: Clock, home: Path) -> Iterator[
 
     def application(address: str) -> Any:
         verifier = Verifier(issuer=github.issuer.url, audience=address, keys=Keys(github.jwks_url, clock), now=clock)
-        api = RunnerApi(store, lab.gateway, verifier, "twogate.yml", lab.vault.encrypt)
+        api = RunnerApi(store, lab.gateway, verifier, "twogate.yml", lab.vault.encrypt, lab.vault.decrypt)
         return create_app(runner_pages.blueprint(api))
 
     with served(application) as lab.url:

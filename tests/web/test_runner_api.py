@@ -344,8 +344,27 @@ def test_one_push_a_job(lab: Lab) -> None:
     job, key = lab.claimed()
     published(lab, job, key)
     assert push(lab, job).status_code == 200
-    refused(push(lab, job), 409, "already")
     refused(push(lab, job, sha=BASE), 409, "already")
+
+
+def test_a_token_whose_answer_was_lost_is_replaced(lab: Lab) -> None:
+    job, key = lab.claimed()
+    published(lab, job, key)
+    first = push(lab, job).json()["token"]
+    second = push(lab, job).json()["token"]
+    alive = lab.github.standin.hub.tokens
+    assert (first in alive, second in alive) == (False, True)
+    kept = lab.row(job.id).push_token
+    assert kept is not None
+    assert lab.vault.decrypt(kept) == second
+
+
+def test_a_grant_whose_token_was_never_kept_is_no_dead_end(lab: Lab) -> None:
+    job, key = lab.claimed()
+    published(lab, job, key)
+    with lab.store.write() as tx:
+        assert jobs.grant_push(tx, job.id, HEAD)
+    assert push(lab, job).status_code == 200
 
 
 @pytest.mark.parametrize("kind", [JobKind.PLAN, JobKind.CHECK_BASE])
@@ -511,7 +530,7 @@ def test_nothing_secret_is_logged(lab: Lab, caplog: pytest.LogCaptureFixture) ->
     key = lab.post(JOB_URL.format(job.id, "claim"), token).json()["job_key"]
     published(lab, job, key)
     pushed = push(lab, job).json()["token"]
-    push(lab, job)
+    push(lab, job, sha=BASE)
     progress(lab, job, key + "x", Phase.AGENT)
     ours = "\n".join(r.getMessage() for r in caplog.records if r.name.startswith(("bot", "twogate")))
     assert "already" in ours

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from bot.github.rest import Rest
     from bot.lifecycle.plan import Repo
 
+DESCRIBED_SECONDS = 60.0
+"""How long the default branch of a repository is believed without asking: it hardly ever changes."""
 READS = frozenset({"GET", "HEAD"})
 """Methods that change nothing; all others are paced."""
 NAMES_SECONDS = 300.0
@@ -72,6 +74,7 @@ class Connection:
         self.now = now
         self._lock = threading.Lock()
         self._identity: AppIdentity | None = None
+        self._described: dict[int, tuple[Any, float]] = {}
         self._prefixes: dict[int, tuple[str, float]] = {}
 
     def rest(self, repo: Repo) -> Rest:
@@ -93,6 +96,18 @@ class Connection:
     def by_number(self, repo: Repo) -> Any:
         """Return the repository as GitHub describes it now."""
         return self.rest(repo).call("GET", f"/repositories/{repo.id}")
+
+    def described(self, repo: Repo) -> Any:
+        """Return the repository as GitHub described it within the last minute."""
+        with self._lock:
+            known, believed_until = self._described.get(repo.id, (None, 0.0))
+        if known is not None and self.now() < believed_until:
+            return known
+        description = self.by_number(repo)
+        self.remember(description)
+        with self._lock:
+            self._described[repo.id] = (description, self.now() + DESCRIBED_SECONDS)
+        return description
 
     def remember(self, described: Any) -> str:
         """Keep the names of a description and return the address they make."""

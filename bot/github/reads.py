@@ -27,10 +27,8 @@ class Reads(Verbs):
     """What the bot asks. See :class:`bot.github.gateway.Gateway` for the failures."""
 
     def repository(self, repo: Repo) -> RepositoryInfo:
-        """Return the repository by its number, wherever it lies now."""
-        described = self._connection.by_number(repo)
-        self._connection.remember(described)
-        return shapes.repository(described)
+        """Return the repository by its number, wherever it lies now; at most a minute old."""
+        return shapes.repository(self._connection.described(repo))
 
     def permission(self, repo: Repo, person: Person) -> Permission:
         """Return what the person with this number may do; their login is looked up anew where it is another's now."""

@@ -45,6 +45,8 @@ ETC = (
 """What programs need of ``/etc``; nothing in it is secret."""
 TMP = "/tmp"  # noqa: S108 - a fresh one inside the sandbox, never the machine's
 """For programs that do not look at TMPDIR; lies in memory and ends with the command."""
+SHM = "/dev/shm"  # noqa: S108 - likewise
+"""Shared memory and named semaphores (shm_overview(7)): Python's multiprocessing needs them."""
 CURE = (
     "Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap) and, where the kernel "
     "keeps plain users from user namespaces, allow them for bwrap (Ubuntu 24.04: an AppArmor profile for "
@@ -197,10 +199,12 @@ def _mounts(confinement: Confinement, tools: Sequence[Path]) -> Iterator[str]:
             yield from ("--symlink", os.readlink(path), str(path))  # noqa: PTH115 - the text of the link
         elif path.is_dir():
             yield from ("--ro-bind", str(path), str(path))
-    yield from ("--dir", "/etc", "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", TMP)
+    yield from ("--dir", "/etc", "--proc", "/proc", "--dev", "/dev")
+    for path in (SHM, TMP):
+        yield from ("--perms", "1777", "--tmpfs", path)
     for name in ETC:
         yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
-    shown = {Path("/"), Path("/etc"), Path("/proc"), Path("/dev"), Path(TMP), *map(Path, SYSTEM)}
+    shown = {*map(Path, ("/", "/etc", "/proc", "/dev", TMP, *SYSTEM))}
     binds = dict.fromkeys((*tools, *confinement.readonly), "--ro-bind")
     binds |= dict.fromkeys(confinement.writable, "--bind")
     for path, option in sorted(binds.items()):

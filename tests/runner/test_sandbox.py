@@ -198,6 +198,15 @@ def test_the_agent_works_and_commits_inside(cell: Cell) -> None:
 
 
 @confined
+def test_programs_find_shared_memory_of_their_own(cell: Cell) -> None:
+    made = Path("/dev/shm/of-the-agent")
+    script = f"from multiprocessing import Lock; Lock().acquire(); open({str(made)!r}, 'w').close(); print('locked')"
+    cell.run([sys.executable, "-c", script])
+    assert cell.output.read_text().strip() == "locked"
+    assert not made.exists()
+
+
+@confined
 def test_a_read_only_unit_can_read_and_not_write(cell: Cell) -> None:
     code, said = cell.shell("git log --format=%s && cat a.txt && ! touch x 2>&1 && ! git tag t 2>&1", read_only=True)
     assert code == 0, said

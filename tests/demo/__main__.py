@@ -1,52 +1,56 @@
-"""``python -m tests.demo``: play the demo and check every promise it shows; exit 0 only if all hold."""
+"""``python -m tests.demo``: play the demo and check every promise it shows; exit 0 only if all hold.
+
+Exit code 1: something that was shown or promised is not so. 2: the demo can't be played as it was asked for.
+"""
 
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import shutil
 import sys
 import tempfile
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import yaml
+
+from tests.demo import players
 from tests.demo.pages import write_pages
 from tests.demo.promises import broken
-from tests.demo.script import TASKS
-from tests.demo.story import Teller, perform
-from tests.town import Town
+from tests.demo.refusal import Refusal
+from tests.demo.stage import set_stage
+from tests.demo.story import Scene, Teller, perform
+from tests.town import Town, TownError
 
-HERE = Path(__file__).parent
-OUTPUT = HERE.parent.parent / "demo-output"
+if TYPE_CHECKING:
+    from tests.demo.players import Player
+    from tests.demo.stage import Stage
 
-
-def policy(agent: Path) -> str:
-    """The policy of the demo's repository."""
-    return f"""\
-label: agent
-agent: {{cli: scripted}}
-agents:
-  scripted:
-    command: [python3, {agent}/agent.py, {agent}/script.json, "{{unit}}", "{{attempt}}", "{{prompt_file}}", "{{result_file}}"]
-    output: jsonl
-queue: {{max_parallel: 4, overlap: warn}}
-sandbox: auto
-gates:
-  - {{name: tests, run: python3 -m unittest discover -s tests, timeout: 5m}}
-  - {{name: syntax, run: python3 -m compileall -q shop tests, blocking: false, timeout: 1m}}
-"""
+OUTPUT = Path(__file__).parent.parent.parent / "demo-output"
 
 
 def main() -> int:
     """Play it."""
-    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="make demo", description="Three issues from label to merge, on this machine.")
+    parser.add_argument("--repo", default="", help="a local git repository (cloned), or pypi:NAME==VERSION")
+    parser.add_argument(
+        "--agent", default="", help="claude, or an agent of the repository's policy (default: a script)"
+    )
     parser.add_argument("--output", type=Path, default=OUTPUT, help="folder for the pages (default: demo-output)")
     parser.add_argument("--keep", action="store_true", help="keep the town's folder and print where it is")
     options = parser.parse_args()
     home = Path(tempfile.mkdtemp(prefix="twogate-demo-"))
     home.chmod(0o755)
     try:
-        return play(home, options.output)
+        return play(home, options.repo, options.agent, options.output)
+    except Refusal as refusal:
+        print(f"make demo: {refusal}", file=sys.stderr)
+        return 2
+    except TownError as stuck:
+        print(f"BROKEN: {stuck}")
+        return 1
     finally:
         if options.keep:
             print(f"The town's folder is kept: {home}")
@@ -54,37 +58,55 @@ def main() -> int:
             shutil.rmtree(home, ignore_errors=True)
 
 
-def play(home: Path, output: Path) -> int:
-    """Found a town, play the story in it, and check what was promised."""
-    agent = home / "agent"
-    agent.mkdir()
-    shutil.copy(HERE / "agent.py", agent)
-    (agent / "script.json").write_text(json.dumps(TASKS))
-    machine = {"TWOGATE_TOOLS": str(agent)}
+def play(home: Path, repo: str, agent: str, output: Path) -> int:
+    """Found a town, play the story in it, and check what was promised; raises :class:`Refusal` before it begins."""
     teller = Teller()
-    teller.tell(None, "The agent of this demo is a script: it plays a coding agent and has no model.")
-    with Town(home, source=HERE / "repository", policy=policy(agent), machine=machine, conformance=True) as town:
+    player = players.claude() if agent == "claude" else None
+    stage = set_stage(repo, home, lambda text: teller.tell(None, text))
+    if player is None:
+        player = players.own(agent, stage.policy_file) if agent else players.scripted(home / "agent", stage.tasks)
+    teller.tell(None, player.sentence)
+    machine = environment(stage, player)
+    with Town(home, source=stage.source, policy=policy(stage, player), machine=machine, conformance=True) as town:
         teller.tell(None, f"GitHub on {town.github.url}, Twogate on {town.url}")
-        scenes = perform(town, TASKS, teller)
+        scenes = perform(town, stage.tasks, teller)
         town.settle()
-        faults = broken(town, scenes)
+        faults = broken(town, scenes, scripted=player.scripted)
         pages = write_pages(town, [scene.issue for scene in scenes], output)
         ending(town, scenes, pages, faults)
     return 1 if faults else 0
 
 
-def ending(town: Town, scenes: list, pages: list[Path], faults: list[str]) -> None:
-    """Print what came of it."""
-    print()
+def policy(stage: Stage, player: Player) -> str:
+    """The text of the policy file for this demo."""
+    queue = {"max_parallel": 4, "overlap": "warn"}
+    settings = {"label": "agent", **player.policy, "queue": queue, "sandbox": "auto", "gates": list(stage.gates)}
+    return yaml.safe_dump(settings, sort_keys=False, width=1_000)
+
+
+def environment(stage: Stage, player: Player) -> dict[str, str]:
+    """What the self-hosted machine has besides what every one has: programs, and an agent's own variables."""
+    programs = [stage.venv / "bin"] if stage.venv else []
+    programs += [Path(sys.executable).parent, *map(Path, ("/usr/local/bin", "/usr/bin", "/bin")), *player.path]
+    tools = [*player.tools, *([stage.venv] if stage.venv else [])]
+    return {
+        **player.environment,
+        "PATH": os.pathsep.join(map(str, programs)),
+        **({"TWOGATE_TOOLS": os.pathsep.join(map(str, tools))} if tools else {}),
+    }
+
+
+def ending(town: Town, scenes: list[Scene], pages: list[Path], faults: list[str]) -> None:
+    """Print what came of it; the pull requests with their costs come last."""
+    print("\nPages:", *pages, sep="\n  ")
+    for fault in faults:
+        print(f"BROKEN: {fault}")
+    print("\nEvery promise held.\n" if not faults else f"\n{len(faults)} promises were broken.\n")
     for scene in scenes:
         plan = town.plan(scene.issue)
         pull = town.people["alice"].pull(plan.pull_request)
         print(f"{pull['html_url']}  merged  {pull['title']}")
         print("\n".join(f"    {line}" for line in pull["body"].splitlines() if line.startswith("|")))
-    print("\nPages:", *pages, sep="\n  ")
-    for fault in faults:
-        print(f"BROKEN: {fault}")
-    print("\nEvery promise held." if not faults else f"\n{len(faults)} promises were broken.")
 
 
 if __name__ == "__main__":

@@ -13,34 +13,48 @@ import re
 import sys
 from pathlib import Path
 
-CONFLICT = re.compile(r"<{7}[^\n]*\n(.*?)(?:\|{7}[^\n]*\n.*?)?={7}\n(.*?)>{7}[^\n]*\n", re.DOTALL)
+CONFLICT = re.compile(r"<{7}[^\n]*\n(.*?)(?:\|{7}[^\n]*\n.*?)?={7}\r?\n(.*?)>{7}[^\n]*\n", re.DOTALL)
 
 
-def edit(path, find=None, replace="", content=None, append=None):
-    """Make one edit of a file: replace a passage once, set the whole, or add to the end."""
+def read(file):
+    """Return a file's text with its line ends as they are, and nothing where there is no file."""
+    return file.read_bytes().decode("utf-8", "surrogateescape") if file.is_file() else ""
+
+
+def write(file, text):
+    """Write a text with its line ends as they are."""
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+
+
+def edit(path, find=None, replace="", content=None, append=None, prepend=None):
+    """Make one edit of a file: replace a passage once, set the whole, or add at either end, on lines of its own."""
     file = Path(path)
     file.parent.mkdir(parents=True, exist_ok=True)
+    text = read(file)
+
+    def ended(added):
+        return added.replace("\n", "\r\n") if "\r\n" in text else added
+
     if content is not None:
-        file.write_text(content)
-        return
-    text = file.read_text() if file.exists() else ""
-    if append is not None:
-        file.write_text(text + append)
-        return
-    if find not in text:
+        write(file, content)
+    elif append is not None:
+        gap = "" if not text or text.endswith("\n") else ended("\n")
+        write(file, text + gap + ended(append))
+    elif prepend is not None:
+        write(file, ended(prepend) + text)
+    elif ended(find) in text:
+        write(file, text.replace(ended(find), ended(replace), 1))
+    else:
         raise SystemExit(f"{path} does not hold the passage to replace: {find!r}")
-    file.write_text(text.replace(find, replace, 1))
 
 
-def settle_conflicts():
-    """Keep both sides of every conflict below the current folder; return whether there was one."""
+def settle_conflicts(paths):
+    """Keep both sides of every conflict in the files; return whether there was one."""
     settled = False
-    for file in Path().rglob("*"):
-        if ".git" in file.parts or not file.is_file() or file.is_symlink():
-            continue
-        text = file.read_text(errors="surrogateescape")
+    for file in map(Path, paths):
+        text = read(file)
         if "<<<<<<< " in text:
-            file.write_text(CONFLICT.sub(lambda found: found[1] + found[2], text), errors="surrogateescape")
+            write(file, CONFLICT.sub(lambda found: found[1] + found[2], text))
             settled = True
     return settled
 
@@ -48,7 +62,7 @@ def settle_conflicts():
 def play(task, unit, attempt):
     """Do what the task's script says for a unit and attempt, and return the typed result."""
     if unit == "ExecutePlan":
-        if not settle_conflicts():
+        if not settle_conflicts(task["plan"]["files"]):
             attempts = task["attempts"]
             for change in attempts[min(attempt, len(attempts)) - 1]:
                 edit(**change)
@@ -59,8 +73,9 @@ def play(task, unit, attempt):
 def main():
     """Play one run."""
     script, unit, attempt, prompt_file, result_file = sys.argv[1:]
-    prompt = Path(prompt_file).read_text()
-    task = next((t for t in json.loads(Path(script).read_text()) if t["title"] in prompt), None)
+    prompt = Path(prompt_file).read_text(encoding="utf-8")
+    tasks = json.loads(Path(script).read_text(encoding="utf-8"))
+    task = next((t for t in tasks if t["title"] in prompt), None)
     if task is None:
         raise SystemExit("no task of the script is quoted in the prompt")
     result = play(task, unit, int(attempt))

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from bot.store import usage
+from runner.results import Unit
 from tests.standin import gitstore
 from tests.town.town import REPOSITORY
 
@@ -18,17 +20,18 @@ if TYPE_CHECKING:
 MARK = re.compile(r"^<!-- twogate:(\S+) -->")
 
 
-def broken(town: Town, scenes: list[Scene]) -> list[str]:
-    """Return a sentence for every promise that does not hold."""
-    found = list(_repository(town))
+def broken(town: Town, scenes: list[Scene], *, scripted: bool) -> list[str]:
+    """Return a sentence for every promise that does not hold; a scripted agent's mistakes are promised, too."""
+    found = list(_repository(town, len(scenes)))
     for scene in scenes:
         found += [f"#{scene.issue}: {fault}" for fault in _thread(town, scene)]
         found += [f"#{scene.issue}: {fault}" for fault in _pull(town, scene)]
+        found += [f"#{scene.issue}: {fault}" for fault in _mistakes(town, scene)] if scripted else []
     found += [f"not as GitHub describes it: {problem}" for problem in town.github.problems]
     return found
 
 
-def _repository(town: Town) -> Iterator[str]:
+def _repository(town: Town, merges: int) -> Iterator[str]:
     hub = town.github.hub
     repo = hub.repo(*REPOSITORY.split("/"))
     for push in hub.pushes:
@@ -39,6 +42,11 @@ def _repository(town: Town) -> Iterator[str]:
         yield f"branches were pushed by {bot}"
     if left := gitstore.refs(hub.git_dir(repo), "refs/heads/plan"):
         yield f"branches of merged plans are left: {left}"
+    rows = gitstore.text(
+        hub.git_dir(repo), "log", "--first-parent", f"-{merges + 1}", "--format=%p\t%s", "HEAD"
+    ).splitlines()
+    if any(" " not in row.split("\t")[0] for row in rows[:-1]) or not rows[-1].endswith("\tLet Twogate in"):
+        yield f"the default branch moved otherwise than by {merges} merges: {rows}"
     runs = list(repo.runs.values())
     if any(not run.path.endswith("twogate.yml") for run in runs):
         yield "something else than twogate.yml ran"
@@ -58,6 +66,15 @@ def _thread(town: Town, scene: Scene) -> Iterator[str]:
         yield "the label does not say merged"
     if any(entry.actor_login == "rita" and entry.from_state != entry.to_state for entry in town.journal(scene.issue)):
         yield "a reader's reaction moved the plan"
+
+
+def _mistakes(town: Town, scene: Scene) -> Iterator[str]:
+    """Look whether each mistake of the script was found by a check and went back to the agent."""
+    with town.store.read() as tx:
+        runs = [spent.usage for spent in usage.of_plan(tx, town.plan(scene.issue).uid)]
+    executions = sum(run.unit is Unit.EXECUTE_PLAN for run in runs)
+    if executions < len(scene.task["attempts"]):
+        yield f"no check found the mistake: the agent was asked {executions} times to carry out the plan"
 
 
 def _pull(town: Town, scene: Scene) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tests.town import TownError
 
 if TYPE_CHECKING:
+    from bot.lifecycle.plan import Review
     from tests.demo.script import Task
     from tests.town import Person, Town
 
@@ -119,7 +120,7 @@ class Scene:
     def _approve_diff(self) -> None:
         while True:
             plan = self._until("in_review", "diff_decision")
-            self._tell(f"verified: {plan.review.work.head[:12]}, {len(plan.review.gates)} checks; the diff is posted")
+            self._tell_review(plan.review)
             self.cast.alice.comment(self.issue, "/approve")
             self._tell("Alice: /approve")
             self.town.until(
@@ -130,6 +131,12 @@ class Scene:
             if self.town.plan(self.issue).state == "pr_open":
                 return
             self._tell("the default branch changed the same lines: back to the agent")
+
+    def _tell_review(self, review: Review) -> None:
+        times = "1 attempt" if review.attempts == 1 else f"{review.attempts} attempts"
+        self._tell(f"verified: {review.work.head[:12]}, {len(review.gates)} checks, {times}; the diff is posted")
+        if review.sandbox is not None:
+            self._tell(f"    {review.sandbox.sentence}")
 
     def _moved_on(self, head: str) -> bool:
         plan = self.town.plan(self.issue)

@@ -89,8 +89,13 @@ def _delivery(plan: Plan, event: Any) -> NewDelivery:
     )
 
 
+def _said(ctx: Context, plan: Plan) -> dict[str, Any]:
+    """Return when and from where: the source is of this version of the plan, so that later news are news again."""
+    return {"at": ctx.now(), "source": f"reconcile:{plan.uid}:{plan.version}"}
+
+
 def _issue_news(ctx: Context, plan: Plan) -> list[Any]:
-    said = {"at": ctx.now(), "source": "reconcile"}
+    said = _said(ctx, plan)
     try:
         issue = ctx.gateway.issue(plan.repo, plan.issue_number)
     except Missing:
@@ -114,7 +119,7 @@ def _pull_news(ctx: Context, plan: Plan) -> list[Any]:
     if plan.state is not State.PR_OPEN or plan.pull_request is None:
         return []
     pull = ctx.gateway.pull(plan.repo, plan.pull_request)
-    said = {"at": ctx.now(), "source": "reconcile"}
+    said = _said(ctx, plan)
     if pull.merged:
         return [ev.PullRequestMerged(**said)]
     return [ev.PullRequestClosed(**said)] if pull.state == "closed" else []
@@ -126,4 +131,4 @@ def _branch_news(ctx: Context, plan: Plan) -> list[Any]:
     head = ctx.gateway.branch_head(plan.repo, plan.branch)
     if head == plan.branch_head:
         return []
-    return [ev.BranchMoved(at=ctx.now(), source="reconcile", head=head)]
+    return [ev.BranchMoved(**_said(ctx, plan), head=head)]

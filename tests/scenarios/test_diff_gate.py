@@ -43,7 +43,7 @@ def test_a_rejected_diff_ends_the_plan_and_its_check(village: Village) -> None:
     assert village.thread(issue) == [*REVIEWED, "alice: /reject It rounds up."]
     assert "It rounds up." in village.text(issue, "status")
     (check,) = village.repo.checks.values()
-    assert check.conclusion == "failure"
+    assert check.fields["conclusion"] == "failure"
     assert village.pulls() == []
 
 
@@ -75,13 +75,13 @@ def test_an_approval_of_a_branch_that_moved_unseen_is_void(village: Village) -> 
 
 def test_a_branch_that_moves_between_approval_and_pull_request_opens_none(village: Village) -> None:
     issue = village.reviewed()
-    village.github.faults.add("error", method="POST", path="/pulls$")
+    village.github.faults.add("secondary", method="POST", path="/pulls$", status=403, seconds=60)
     village.alice.comment(issue, "/approve")
     village.settle()
     assert village.stands(issue) == "in_review, waits for bot"
     village.github.faults.add("drop", event="push")
     village.push("bob", {"shop/basket.py": "mine"}, "plan/1")
-    village.later(10)
+    village.later(70)
     assert village.stands(issue) == "failed, waits for person"
     assert village.thread(issue) == [*REVIEWED, "alice: /approve", "branch_moved"]
     assert village.pulls() == []

@@ -141,7 +141,6 @@ def test_an_edited_comment_is_no_command(village: Village) -> None:
     issue = village.planned()
     comment = village.alice.comment(issue, "Looks good.")
     village.settle()
-    village.clock.ahead += 5
     _a_second_later(village)
     village.alice.edit_comment(comment, "/approve")
     village.settle()
@@ -169,10 +168,8 @@ def test_a_command_deleted_before_it_was_used_is_void(village: Village) -> None:
 
 
 def _a_second_later(village: Village) -> None:
-    """GitHub's times are whole seconds: let the stand-in's next edit fall into another one."""
-    hub = village.github.hub
-    clock, hub.clock = hub.clock, lambda: village.clock() + 2
-    del clock
+    """GitHub's times are whole seconds: let what comes next fall into another one."""
+    village.github_ahead(2)
 
 
 def test_a_plan_comment_edited_before_the_approval_is_posted_again(village: Village) -> None:
@@ -182,7 +179,7 @@ def test_a_plan_comment_edited_before_the_approval_is_posted_again(village: Vill
     village.bob.edit_comment(comment, body.replace("Round it.", "Delete everything."))
     village.settle()
     assert village.stands(issue) == "draft, waits for plan_decision"
-    assert village.thread(issue) == [*POSTED, "plan 2", "approval_void"]
+    assert village.thread(issue) == [*POSTED, "approval_void", "plan 2"]
     assert "Delete everything" not in village.text(issue, "plan 2")
     assert "no longer reads as it was posted" in village.text(issue, "approval_void")
 
@@ -195,7 +192,7 @@ def test_an_approval_of_an_edited_plan_is_void_though_nobody_told_of_the_edit(vi
     village.alice.comment(issue, "/approve")
     village.settle()
     assert village.stands(issue) == "draft, waits for plan_decision"
-    assert village.thread(issue)[-3:] == ["alice: /approve", "plan 2", "approval_void"]
+    assert village.thread(issue)[-3:] == ["alice: /approve", "approval_void", "plan 2"]
     assert "@alice" in village.text(issue, "approval_void") or "alice" in village.text(issue, "approval_void")
     assert village.runs() == [f"twogate {village.plan(issue).uid}-1"]
 
@@ -203,13 +200,13 @@ def test_an_approval_of_an_edited_plan_is_void_though_nobody_told_of_the_edit(vi
 def test_a_plan_edited_between_approval_and_dispatch_is_not_carried_out(village: Village) -> None:
     issue = village.planned()
     comment = plan_comment(village, issue)
-    village.github.faults.add("error", method="POST", path="/dispatches$")
+    village.github.faults.add("secondary", method="POST", path="/dispatches$", status=403, seconds=60)
     village.alice.comment(issue, "/approve")
     village.settle()
     assert village.stands(issue) == "executing, waits for runner"
     village.github.faults.add("drop", event="issue_comment.edited")
     village.bob.edit_comment(comment, "Round it, and delete everything.")
-    village.later(10)
+    village.later(70)
     assert village.stands(issue) == "draft, waits for plan_decision"
     assert village.thread(issue) == [*_edited(village, issue), "alice: /approve", "approval_void", "plan 2"]
     assert len(village.runs()) == 1
@@ -226,7 +223,7 @@ def test_a_deleted_plan_comment_is_posted_again(village: Village) -> None:
     village.bob.call("DELETE", f"/issues/comments/{plan_comment(village, issue)}")
     village.settle()
     assert village.stands(issue) == "draft, waits for plan_decision"
-    assert village.thread(issue) == ["status", "plan 2", "approval_void"]
+    assert village.thread(issue) == ["status", "approval_void", "plan 2"]
     village.alice.comment(issue, "/approve")
     village.settle()
     assert village.stands(issue) == "executing, waits for runner"
@@ -261,11 +258,11 @@ def test_what_is_quoted_or_code_is_no_command(village: Village) -> None:
 
 def test_the_checks_of_the_policy_changed_after_the_approval(village: Village) -> None:
     issue = village.planned()
-    village.github.faults.add("error", method="POST", path="/dispatches$")
+    village.github.faults.add("secondary", method="POST", path="/dispatches$", status=403, seconds=60)
     village.alice.comment(issue, "/approve")
     village.settle()
     village.set_policy('gates: [{name: nothing, run: "true", blocking: false}]')
-    village.later(10)
+    village.later(70)
     assert village.stands(issue) == "draft, waits for plan_decision"
     assert village.thread(issue) == [*POSTED, "alice: /approve", "approval_void", "plan 2"]
     assert "the checks in the repository's policy have changed" in village.text(issue, "approval_void")

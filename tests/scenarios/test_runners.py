@@ -28,6 +28,7 @@ def test_a_rerun_of_the_workflow_gets_no_job(village: Village) -> None:
     runner.claim()
     village.finish_run(runner.attempt, "failure")
     again = f"/actions/runs/{runner.attempt.run.id}/rerun"
+    village.settle()
     village.alice.call("POST", again)
     rerun = village.runner(issue)
     assert (rerun.attempt.number, rerun.job) == (2, runner.job)
@@ -154,6 +155,7 @@ def test_a_run_that_ends_without_a_report_is_tried_once_more_then_fails(village:
     assert second.job != first.job
     second.claim()
     village.finish_run(second.attempt, "failure")
+    village.settle()
     village.later(61)
     assert village.stands(issue) == "failed, waits for person"
     assert "fell silent, twice in a row" in village.text(issue, "status")

@@ -201,6 +201,12 @@ class Village:
         self.clock.ahead += seconds
         self.settle()
 
+    def github_ahead(self, seconds: float) -> None:
+        """Let GitHub's own clock go on."""
+        hub = self.github.hub
+        before = hub.clock
+        hub.clock = lambda: before() + seconds
+
     def look(self) -> None:
         """Let the bot look for reactions, as it does every few seconds to minutes."""
         self.periodically("poll", SLOWEST_POLL)

@@ -125,8 +125,8 @@ def check_base(plan: Plan, head: str) -> fx.CheckBase:
 
 
 def open_pull_request(plan: Plan, head: str) -> fx.OpenPullRequest:
-    """Return the effect that opens the pull request for one approved commit."""
-    return fx.OpenPullRequest(key=f"{plan.uid}:pr:{head}", head=head)
+    """Return the effect that opens the pull request for one approved commit; each approval asks once."""
+    return fx.OpenPullRequest(key=f"{plan.uid}:pr:{plan.version + 1}:{head}", head=head)
 
 
 def job_failed(plan: Plan, event: events.JobFailed) -> Step:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from bot.store.outbox import Claimed
     from bot.worker.context import Context
 
-RUN_NAME = "twogate {job}"
-"""Name of a job's run, by which it is found where the dispatch's answer was lost; the workflow sets it."""
-
 
 def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
     """Dispatch the plan's open job, unless what was approved reads otherwise now."""
@@ -40,12 +37,13 @@ def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
     spec = job_spec(plan, plan.job, info, base, policy)
     with ctx.store.write() as tx:
         jobs.specify(tx, effect.job, spec)
+    # the workflow names its run after the job, by which it is found where the answer was lost
     run_id = ctx.gateway.ensure_dispatch(
         plan.repo,
         ctx.workflow,
         info.default_branch,
         {"job": effect.job},
-        marker=RUN_NAME.format(job=effect.job),
+        marker=effect.job,
         first=claimed.first,
     )
     event = ev.JobDispatched(at=ctx.now(), source=claimed.key, job=effect.job, run_id=run_id, policy=policy)
@@ -123,7 +121,7 @@ def stop_run(ctx: Context, claimed: Claimed, effect: StopRun) -> Done:
         return Done("nothing runs")
     run_id = effect.run_id or job.run_id
     if run_id is None:
-        run = ctx.gateway.find_run(plan.repo, ctx.workflow, RUN_NAME.format(job=effect.job))
+        run = ctx.gateway.find_run(plan.repo, ctx.workflow, effect.job)
         run_id = run.id if run else None
     if run_id is None:
         return Done("it was never dispatched")

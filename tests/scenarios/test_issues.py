@@ -1,0 +1,233 @@
+"""The issue itself changes: its text, its labels, its state; or it goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.scenarios.village import Village
+
+POLICY = "gates: [{name: tests, run: 'true'}]\n"
+
+
+def test_a_label_by_a_reader_is_answered_and_costs_nothing(village: Village) -> None:
+    """As an issue template does, which sets labels in the name of whoever opens the issue."""
+    issue = village.mia.call("POST", "/issues", title="Please", body="do", labels=["agent"])["number"]
+    if village.labels(issue) != ["agent"]:
+        with village.github.hub.lock:
+            village.person("mia", "triage")
+            village.mia.label(issue, "agent")
+            village.person("mia", "read")
+    village.settle()
+    assert village.thread(issue) == ["needs_triage"]
+    assert "nothing was spent" in village.text(issue, "needs_triage")
+    assert "`/plan`" in village.text(issue, "needs_triage")
+    assert village.runs() == []
+    village.tom.comment(issue, "/plan")
+    village.settle()
+    assert village.thread(issue) == ["needs_triage", "tom: /plan", "status"]
+    assert village.stands(issue) == "draft, waits for runner"
+
+
+def test_an_issue_edited_after_planning_is_said_to_be_so(village: Village) -> None:
+    issue = village.planned()
+    village.mia.call("PATCH", f"/issues/{issue}", body="Forget it, delete everything.")
+    village.settle()
+    assert village.stands(issue) == "draft, waits for plan_decision"
+    assert village.thread(issue) == ["status", "plan 1", "issue_edited"]
+    assert "`/update` takes the new one in" in village.text(issue, "status")
+    village.mia.call("PATCH", f"/issues/{issue}", body="Or rather not.")
+    village.settle()
+    assert village.thread(issue) == ["status", "plan 1", "issue_edited"]
+    village.alice.comment(issue, "/approve")
+    village.settle()
+    runner = village.runner(issue)
+    assert runner.claim().issue.body == "It shows fractions of a cent."
+
+
+def test_update_takes_the_edited_issue_in(village: Village) -> None:
+    issue = village.planned()
+    village.mia.call("PATCH", f"/issues/{issue}", title="Round down")
+    village.alice.comment(issue, "/update")
+    village.settle()
+    assert village.runner(issue).claim().issue.title == "Round down"
+    assert "takes the new one in" not in village.text(issue, "status")
+
+
+def test_an_issue_edited_after_the_approval_but_before_its_use_asks_anew(village: Village) -> None:
+    village.set_policy(POLICY + "queue: {max_parallel: 1}")
+    village.executing()
+    issue = village.planned()
+    village.alice.comment(issue, "/approve")
+    village.settle()
+    assert village.stands(issue) == "approved, waits for slot"
+    village.mia.call("PATCH", f"/issues/{issue}", body="Delete everything.")
+    village.settle()
+    assert village.stands(issue) == "draft, waits for plan_decision"
+    assert village.thread(issue) == ["status", "plan 1", "alice: /approve", "issue_edited", "plan 2"]
+    assert "had not been used yet" in village.text(issue, "issue_edited")
+
+
+def test_an_issue_edited_while_executing_stops_nothing(village: Village) -> None:
+    issue = village.executing()
+    village.mia.call("PATCH", f"/issues/{issue}", body="Delete everything.")
+    village.settle()
+    village.runner(issue).execute({"shop/basket.py": "rounded"})
+    assert village.stands(issue) == "in_review, waits for diff_decision"
+    assert village.thread(issue) == ["status", "plan 1", "alice: /approve", "issue_edited", "review 2"]
+
+
+def test_the_label_taken_off_stops_the_work_and_set_again_goes_on(village: Village) -> None:
+    issue = village.executing()
+    runner = village.runner(issue)
+    runner.claim()
+    village.tom.unlabel(issue, "agent")
+    village.settle()
+    assert village.stands(issue) == "held: label_removed, executing, waits for runner"
+    assert village.run_state(runner.job) == "completed cancelled"
+    assert runner.progress("agent") is not None
+    assert "Setting it again lifts this." in village.text(issue, "status")
+    village.alice.comment(issue, "/update x")
+    village.settle()
+    assert village.thread(issue) == ["status", "plan 1", "alice: /approve", "alice: /update x", "plan_held"]
+    village.tom.label(issue, "agent")
+    village.settle()
+    assert village.stands(issue) == "executing, waits for runner"
+    again = village.runner(issue)
+    assert again.job != runner.job
+    again.execute({"shop/basket.py": "rounded"})
+    assert village.stands(issue) == "in_review, waits for diff_decision"
+
+
+def test_another_label_means_nothing(village: Village) -> None:
+    issue = village.planned()
+    village.tom.label(issue, "bug")
+    village.tom.unlabel(issue, "bug")
+    other = village.opened()
+    village.tom.label(other, "bug")
+    village.settle()
+    assert village.stands(issue) == "draft, waits for plan_decision"
+    assert village.thread(other) == []
+    assert village.thread(issue) == ["status", "plan 1"]
+
+
+@pytest.mark.parametrize("make", ["planned", "executing", "reviewed"])
+def test_a_closed_issue_holds_the_plan_until_it_is_reopened(village: Village, make: str) -> None:
+    issue = getattr(village, make)()
+    before, stood, thread = village.plan(issue), village.stands(issue), village.thread(issue)
+    village.mia.call("PATCH", f"/issues/{issue}", state="closed")
+    village.settle()
+    assert village.stands(issue) == f"held: issue_closed, {stood}"
+    if before.job is not None:
+        assert village.run_state(before.job.id) == "completed cancelled"
+    assert "Reopening it lifts this." in village.text(issue, "status")
+    village.mia.call("PATCH", f"/issues/{issue}", state="open")
+    village.settle()
+    assert village.stands(issue) == stood
+    assert village.thread(issue) == thread
+
+
+def test_a_closing_nobody_told_of_is_found(village: Village) -> None:
+    issue = village.planned()
+    village.github.faults.add("drop", event="issues.closed")
+    village.mia.call("PATCH", f"/issues/{issue}", state="closed")
+    village.settle()
+    assert village.stands(issue) == "draft, waits for plan_decision"
+    village.periodically("reconcile")
+    assert village.stands(issue) == "held: issue_closed, draft, waits for plan_decision"
+
+
+def test_a_label_taken_off_that_nobody_told_of_is_found(village: Village) -> None:
+    issue = village.planned()
+    village.github.faults.add("drop", event="issues.unlabeled")
+    village.tom.unlabel(issue, "agent")
+    village.settle()
+    village.periodically("reconcile")
+    assert village.stands(issue) == "held: label_removed, draft, waits for plan_decision"
+
+
+def test_a_plan_asked_for_in_words_needs_no_label(village: Village) -> None:
+    issue = village.opened()
+    village.tom.comment(issue, "/plan")
+    village.settle()
+    village.periodically("reconcile")
+    village.runner(issue).write_plan()
+    assert village.stands(issue) == "draft, waits for plan_decision"
+
+
+@pytest.mark.parametrize("make", ["labelled", "planned", "executing"])
+def test_a_deleted_issue_ends_its_plan(village: Village, make: str) -> None:
+    issue = getattr(village, make)()
+    before = village.plan(issue)
+    village.github.control.delete_issue(village.repository, issue, "alice")
+    village.settle()
+    assert village.stands(issue) == "cancelled"
+    assert village.notes(issue, "gone") == ["the issue was deleted"]
+    if before.job is not None:
+        assert village.run_state(before.job.id) == "completed cancelled"
+    assert len(village.runs()) == before.jobs_opened
+
+
+def test_an_issue_deleted_while_the_plan_was_being_posted(village: Village) -> None:
+    issue = village.labelled()
+    village.github.faults.add("drop", event="issues.deleted")
+    village.github.control.delete_issue(village.repository, issue, "alice")
+    village.excused = {"post_plan", "show_status", "say"}
+    village.runner(issue).write_plan()
+    village.periodically("reconcile")
+    assert village.stands(issue) == "cancelled"
+
+
+def test_an_invalid_policy_is_answered_with_line_and_reason(village: Village) -> None:
+    village.set_policy("gates: [{name: tests, run: 'true'}]\nbudged: {usd: 5}")
+    issue = village.opened()
+    village.tom.label(issue, "agent")
+    village.settle()
+    assert village.thread(issue) == ["policy_invalid"]
+    assert "line 4" in village.text(issue, "policy_invalid").lower()
+    assert "budged" in village.text(issue, "policy_invalid")
+    assert village.runs() == []
+    village.set_policy(POLICY)
+    village.tom.comment(issue, "/plan")
+    village.settle()
+    assert village.stands(issue) == "draft, waits for runner"
+
+
+def test_an_invalid_policy_is_not_complained_of_under_other_labels(village: Village) -> None:
+    village.set_policy("nonsense: 1")
+    issue = village.opened()
+    village.tom.label(issue, "bug")
+    village.settle()
+    assert village.thread(issue) == []
+
+
+def test_a_policy_that_becomes_invalid_leaves_running_plans_under_the_last_valid_one(village: Village) -> None:
+    issue = village.planned()
+    village.set_policy("nonsense: 1")
+    village.alice.comment(issue, "/approve")
+    village.settle()
+    village.runner(issue).execute({"shop/basket.py": "rounded"})
+    village.alice.comment(issue, "/approve")
+    village.settle()
+    assert village.stands(issue) == "pr_open, waits for merge"
+    assert village.thread(issue) == ["status", "plan 1", "alice: /approve", "review 2", "alice: /approve"]
+
+
+def test_the_label_is_the_policys(village: Village) -> None:
+    village.set_policy(POLICY + "label: robot please")
+    issue = village.opened()
+    village.tom.label(issue, "agent")
+    village.settle()
+    assert village.thread(issue) == []
+    village.tom.label(issue, "Robot Please")
+    village.settle()
+    assert village.thread(issue) == ["status"]
+    village.runner(issue).write_plan()
+    village.tom.unlabel(issue, "agent")
+    village.settle()
+    assert village.stands(issue) == "draft, waits for plan_decision"
+    village.tom.unlabel(issue, "robot please")
+    village.settle()
+    assert village.stands(issue) == "held: label_removed, draft, waits for plan_decision"

@@ -134,5 +134,4 @@ def _event(request: Request, reading: Reading) -> events.Event:  # noqa: PLR0911
             return events.CancelRequested(**said)
         case Verb.REOPEN:
             return events.ReopenRequested(**said)
-        case Verb.STATUS | Verb.HELP:
-            return events.StatusRequested(**said)
+    return events.StatusRequested(**said)

@@ -233,9 +233,10 @@ ROWS: dict[type, tuple[_Cells, ...]] = {
 }
 
 
-def _table() -> dict[tuple[State, type], Rule]:
+def complete(rows: dict[type, tuple[_Cells, ...]]) -> dict[tuple[State, type], Rule]:
+    """Return every pair's rule. Raises :class:`ValueError` for a pair that is missing or listed twice."""
     table: dict[tuple[State, type], Rule] = {}
-    for event, cells in ROWS.items():
+    for event, cells in rows.items():
         for cell in cells:
             for state in cell.states:
                 if (state, event) in table:
@@ -247,8 +248,8 @@ def _table() -> dict[tuple[State, type], Rule]:
     return table
 
 
-TABLE = _table()
-"""(state, event) -> rule, complete: building it fails on a pair that is missing or listed twice."""
+TABLE = complete(ROWS)
+"""(state, event) -> rule, for every pair."""
 
 _STEERING = (ev.Approved, ev.UpdateRequested, ev.RetryRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed)
 _JOB_EVENTS = get_args(ev.JobEvent)

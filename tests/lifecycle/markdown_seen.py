@@ -11,7 +11,7 @@ _OURS = re.compile(r"</?(?:details|summary|code)>")
 
 def outside_code(text: str) -> str:
     """Return the text without fenced blocks and code spans."""
-    return _SPAN.sub("CODE", _FENCE.sub("FENCE", text))
+    return _SPAN.sub("`CODE`", _FENCE.sub("FENCE", text))
 
 
 def mentions(text: str) -> set[str]:

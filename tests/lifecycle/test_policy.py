@@ -172,10 +172,10 @@ def test_the_first_of_several_faults_is_told():
 
 @pytest.mark.parametrize("piece", ["[", "{", "- ", "a: ", "? ", "'", '"', "a:\n ", "&a ", "[a,", "|\n", "# x\n"])
 def test_reading_takes_no_long_time_whatever_the_text(piece):
-    before = time.perf_counter()
+    before = time.process_time()
     with pytest.raises(PolicyError):
         parse_policy(piece * (60_000 // len(piece)) + "\nx: 1")
-    assert time.perf_counter() - before < 10
+    assert time.process_time() - before < 10
 
 
 @given(st.text(alphabet="abels:{}[]-&*!|>'\"\n #?,0.~", max_size=60))

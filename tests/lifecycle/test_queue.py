@@ -50,6 +50,11 @@ def test_nothing_approved_starts_nothing():
     assert next_starts([plan(1, state=s) for s in State if s is not State.APPROVED], Policy()) == ()
 
 
+def test_only_a_verdict_that_names_nothing_to_wait_for_starts():
+    assert starts(1).starts
+    assert not waits(1, WaitingOn.SLOT).starts
+
+
 def test_the_order_is_that_of_approval():
     plans = [plan(1, "a", at=30.0), plan(2, "b", at=10.0), plan(3, "c", at=20.0)]
     assert [v.uid for v in next_starts(plans, Policy())] == ["00000002", "00000003", "00000001"]

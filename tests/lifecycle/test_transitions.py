@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -11,7 +12,7 @@ from bot.lifecycle import events as ev
 from bot.lifecycle.plan import Person
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import HoldCause, State, Via, WaitingOn
-from bot.lifecycle.transitions import EVENTS, TABLE, transition
+from bot.lifecycle.transitions import EVENTS, ROWS, TABLE, complete, transition
 from runner.contract import GateStatus, JobKind, Outcome, Phase
 from runner.results import Verdict
 from tests.lifecycle import makers
@@ -20,6 +21,20 @@ from tests.lifecycle import makers
 def test_every_pair_is_listed():
     assert set(TABLE) == {(s, e) for s in State for e in EVENTS}
     assert all(rule.why for rule in TABLE.values())
+
+
+def test_a_pair_listed_twice_or_not_at_all_is_refused():
+    twice = {**ROWS, ev.Thawed: (*ROWS[ev.Thawed], *ROWS[ev.Thawed])}
+    with pytest.raises(ValueError, match="Thawed in icebox is listed twice"):
+        complete(twice)
+    with pytest.raises(ValueError, match="not in the table: Gone in draft"):
+        complete({event: cells for event, cells in ROWS.items() if event is not ev.Gone})
+
+
+def test_a_rule_says_where_it_can_lead():
+    assert TABLE[State.DRAFT, ev.Approved].leads_to(State.DRAFT) == {State.DRAFT, State.APPROVED}
+    assert TABLE[State.ICEBOX, ev.Thawed].leads_to(State.ICEBOX) == {State.DRAFT}
+    assert TABLE[State.MERGED, ev.Approved].leads_to(State.MERGED) == {State.MERGED}
 
 
 def test_every_state_can_be_entered_and_every_open_one_left():

@@ -155,7 +155,7 @@ def test_no_mixture_of_signs_breaks_out(text):
         assert links(shown) == set()
         assert parse(shown) == ()
     assert "\n" not in escape.inline(text) + escape.cell(text) + escape.code(text) + escape.html(text)
-    assert outside_code(f"{escape.code(text)}!") == "CODE!"
+    assert outside_code(f"{escape.code(text)}!") == "`CODE`!"
     assert outside_code(f"{escape.fence(text)}\n!") == "FENCE\n!"
 
 

@@ -1,0 +1,133 @@
+"""From what somebody said to an event or a refusal: every command, every permission, every way of saying it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.lifecycle import events as ev
+from bot.lifecycle.commands import Command, Verb
+from bot.lifecycle.policy import Permission, Policy
+from bot.lifecycle.requests import ACTIONS, Reading, Refusal, Request, decide
+from bot.lifecycle.states import State, Via, WaitingOn
+from tests.lifecycle import stories
+from tests.lifecycle.makers import ALICE, HEAD, ISSUE, REPO
+
+POLICY = Policy(approver_permission=Permission.MAINTAIN)
+PLAN = stories.plan(State.IN_REVIEW, WaitingOn.DIFF_DECISION, **stories.REVIEWED)
+LEAST = {
+    Verb.PLAN: Permission.TRIAGE,
+    Verb.APPROVE: Permission.MAINTAIN,
+    Verb.REJECT: Permission.MAINTAIN,
+    Verb.REOPEN: Permission.MAINTAIN,
+    Verb.UPDATE: Permission.WRITE,
+    Verb.RETRY: Permission.WRITE,
+    Verb.CANCEL: Permission.WRITE,
+    Verb.STATUS: Permission.READ,
+    Verb.HELP: Permission.READ,
+}
+EVENTS = {
+    Verb.PLAN: ev.PlanRequested,
+    Verb.APPROVE: ev.Approved,
+    Verb.REJECT: ev.Rejected,
+    Verb.REOPEN: ev.ReopenRequested,
+    Verb.UPDATE: ev.UpdateRequested,
+    Verb.RETRY: ev.RetryRequested,
+    Verb.CANCEL: ev.CancelRequested,
+    Verb.STATUS: ev.StatusRequested,
+    Verb.HELP: ev.StatusRequested,
+}
+
+
+def request(verb: Verb, argument: str = "", **fields) -> Request:
+    base = {
+        "repo": REPO,
+        "issue_number": 12,
+        "command": Command(verb=verb, argument=argument),
+        "actor": ALICE,
+        "via": Via.COMMAND,
+        "at": 500.0,
+        "source": "comment:7:0",
+        "comment_id": 7,
+    }
+    return Request(**{**base, **fields})
+
+
+def reading(permission: Permission = Permission.ADMIN, **fields) -> Reading:
+    return Reading(**{"permission": permission, "policy": POLICY, "issue": ISSUE, **fields})
+
+
+def reaction(verb: Verb = Verb.APPROVE, **fields) -> Request:
+    return request(verb, **{"via": Via.REACTION, "comment_id": None, "on_comment": 903, "reaction_id": 1, **fields})
+
+
+def test_every_verb_is_judged():
+    assert set(ACTIONS) == set(Verb) == set(EVENTS) == set(LEAST)
+
+
+@pytest.mark.parametrize("verb", list(Verb))
+def test_a_command_becomes_its_event_for_who_may(verb):
+    event = decide(request(verb, "words"), reading(LEAST[verb]), PLAN)
+    assert type(event) is EVENTS[verb]
+    assert (event.by, event.via, event.at, event.source) == (ALICE, Via.COMMAND, 500.0, "comment:7:0")
+    assert event.comment_id == 7
+
+
+def test_what_was_said_and_read_comes_along():
+    plan = decide(request(Verb.PLAN), reading(), None)
+    assert (plan.repo, plan.issue_number, plan.issue, plan.policy) == (REPO, 12, ISSUE, POLICY)
+    approved = decide(reaction(), reading(plan_sha256="2" * 64, branch_head=HEAD), PLAN)
+    assert (approved.plan_sha256, approved.branch_head, approved.on_comment) == ("2" * 64, HEAD, 903)
+    rejected = decide(reaction(Verb.REJECT), reading(), PLAN)
+    assert (rejected.reason, rejected.on_comment) == ("", 903)
+    assert decide(request(Verb.REJECT, "no"), reading(), PLAN).reason == "no"
+    updated = decide(request(Verb.UPDATE, "smaller"), reading(), PLAN)
+    assert (updated.text, updated.issue) == ("smaller", ISSUE)
+    assert decide(request(Verb.RETRY, "again"), reading(), PLAN).text == "again"
+
+
+@pytest.mark.parametrize("verb", list(Verb))
+@pytest.mark.parametrize("permission", list(Permission))
+def test_who_may_not_is_refused_and_told_what_it_needs(verb, permission):
+    answer = decide(request(verb), reading(permission), PLAN)
+    if permission >= LEAST[verb]:
+        assert not isinstance(answer, Refusal)
+        return
+    assert answer == Refusal(
+        topic="needs_triage" if verb is Verb.PLAN else "not_allowed",
+        reason=f"alice lacks {LEAST[verb]}",
+        needs=LEAST[verb],
+    )
+
+
+def test_a_reaction_of_who_may_not_is_met_with_silence():
+    answer = decide(reaction(), reading(Permission.READ), PLAN)
+    assert answer == Refusal(topic=None, reason=f"alice lacks {Permission.MAINTAIN}", needs=Permission.MAINTAIN)
+
+
+@pytest.mark.parametrize("said", [request(Verb.APPROVE), reaction()], ids=["command", "reaction"])
+def test_what_was_withdrawn_or_edited_is_no_decision_whoever_made_it(said):
+    answer = decide(said, reading(still_stands=False), PLAN)
+    assert answer == Refusal(topic=None, reason="withdrawn or edited before it was used")
+
+
+UNPOSTED = stories.plan(State.DRAFT, WaitingOn.RUNNER, revisions=())
+
+
+@pytest.mark.parametrize(
+    ("said", "plan", "reason"),
+    [
+        pytest.param(reaction(), None, "no plan to decide on", id="no plan"),
+        pytest.param(reaction(), UNPOSTED, "on a comment that is no longer up for decision", id="nothing posted"),
+        pytest.param(reaction(on_comment=901), PLAN, "on a comment that is no longer up for decision", id="older"),
+        pytest.param(reaction(on_comment=None), PLAN, "on a comment that is no longer up for decision", id="nowhere"),
+        pytest.param(reaction(at=399.0), PLAN, "made before the comment was posted", id="too early"),
+    ],
+)
+def test_a_reaction_counts_only_on_what_is_up_for_decision(said, plan, reason):
+    assert decide(said, reading(), plan) == Refusal(topic=None, reason=reason)
+
+
+@pytest.mark.parametrize("on", [902, 903], ids=["the plan", "the diff"])
+def test_a_reaction_on_a_current_comment_counts_from_the_second_it_was_posted(on):
+    at = {902: 200.0, 903: 400.0}[on]
+    assert isinstance(decide(reaction(on_comment=on, at=at), reading(), PLAN), ev.Approved)

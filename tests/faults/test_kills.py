@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from runner.contract import Outcome
-from tests.demo.__main__ import HERE, policy
+from tests.demo.__main__ import environment, policy
+from tests.demo.players import scripted
 from tests.demo.script import ROUND, TASKS
+from tests.demo.stage import built_in
 from tests.demo.story import Scene, Teller, perform
 from tests.faults.killer import Killer, drawn
 from tests.faults.truth import faults
@@ -47,12 +47,9 @@ class Persistent(Scene):
 
 def drill(home: Path, processes: dict[str, tuple[str, ...]], tasks: tuple[Task, ...], strikes: list[Strike]) -> str:
     """Play these tasks under these strikes, check everything, and return who died how often."""
-    agent = home / "agent"
-    agent.mkdir(parents=True)
-    shutil.copy(HERE / "agent.py", agent)
-    (agent / "script.json").write_text(json.dumps(tasks))
-    machine, teller = {"TWOGATE_TOOLS": str(agent)}, Teller()
-    with Town(home, source=HERE / "repository", policy=policy(agent), machine=machine, processes=processes) as town:
+    stage, player, teller = built_in(), scripted(home / "agent", tasks), Teller()
+    rules, machine = policy(stage, player), environment(stage, player)
+    with Town(home, source=stage.source, policy=rules, machine=machine, processes=processes) as town:
         killer = Killer(town, strikes, teller)
         killer.start()
         try:

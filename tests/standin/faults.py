@@ -30,7 +30,7 @@ HOOK_KINDS = {
 
 @dataclass
 class Fault:
-    """One fault: its kind, what it matches (regular expressions over method or event, and path), how often.
+    """One fault: its kind, what it matches (regular expressions over method or event, path, and actor), how often.
 
     ``count`` None is without end; ``probability`` is drawn from the seeded generator for each match.
     """
@@ -39,6 +39,7 @@ class Fault:
     method: str = ".*"
     path: str = ".*"
     event: str = ".*"
+    actor: str = ".*"
     count: int | None = 1
     probability: float = 1.0
     seconds: float = 60.0
@@ -80,11 +81,13 @@ class Faults:
         with self._lock:
             return [asdict(fault) for fault in self._faults]
 
-    def for_request(self, method: str, path: str) -> Fault | None:
-        """The fault that strikes this API or git request, if any; counts it."""
+    def for_request(self, method: str, path: str, actor: str) -> Fault | None:
+        """The fault that strikes this API or git request, if any; counts it. ``actor`` is as in the request log."""
         return self._strike(
             lambda fault: (
-                fault.kind in API_KINDS and bool(re.fullmatch(fault.method, method) and re.search(fault.path, path))
+                fault.kind in API_KINDS
+                and bool(re.fullmatch(fault.method, method) and re.search(fault.path, path))
+                and bool(re.fullmatch(fault.actor, actor))
             )
         )
 

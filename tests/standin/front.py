@@ -119,7 +119,8 @@ class Front:
             return self._api(environ, start)
         if ".git/" not in path:
             return self._app(environ, start)
-        fault = self._faults.for_request(environ["REQUEST_METHOD"], path)
+        actor = name_of(self._token(environ))
+        fault = self._faults.for_request(environ["REQUEST_METHOD"], path, actor)
         early = self._before(environ, fault)
         return early(environ, start) if early is not None else self._app(environ, start)
 
@@ -133,7 +134,7 @@ class Front:
             environ.get("QUERY_STRING", ""),
             body.decode(errors="replace"),
         )
-        fault = self._faults.for_request(entry.method, asked)
+        fault = self._faults.for_request(entry.method, asked, name_of(self._token(environ)))
         entry.fault, entry.write = fault.kind if fault else None, entry.method in WRITES
         self.journal.add(entry)
         response = self._answer(environ, entry, fault, body)

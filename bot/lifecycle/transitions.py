@@ -22,7 +22,7 @@ from bot.lifecycle import events as ev
 from bot.lifecycle.moves import jobs, people, world
 from bot.lifecycle.moves.common import Step, answer, moved, start_planning
 from bot.lifecycle.plan import Plan
-from bot.lifecycle.states import State
+from bot.lifecycle.states import State, Via
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -234,7 +234,10 @@ ROWS: dict[type, tuple[_Cells, ...]] = {
 
 
 def complete(rows: dict[type, tuple[_Cells, ...]]) -> dict[tuple[State, type], Rule]:
-    """Return every pair's rule. Raises :class:`ValueError` for a pair that is missing or listed twice."""
+    """Return every pair's rule, events and states in their order.
+
+    Raises :class:`ValueError` for a pair that is missing or listed twice.
+    """
     table: dict[tuple[State, type], Rule] = {}
     for event, cells in rows.items():
         for cell in cells:
@@ -245,7 +248,7 @@ def complete(rows: dict[type, tuple[_Cells, ...]]) -> dict[tuple[State, type], R
     missing = [f"{e.__name__} in {s}" for e in EVENTS for s in State if (s, e) not in table]
     if missing:
         raise ValueError(f"not in the table: {', '.join(missing)}")
-    return table
+    return {(state, event): table[state, event] for event in EVENTS for state in State}
 
 
 TABLE = complete(ROWS)
@@ -291,6 +294,7 @@ def open_plan(event: ev.PlanRequested, uid: str, try_number: int) -> Step:
         issue=event.issue,
         requester=event.by,
         requested_at=event.at,
+        label=event.policy.label if event.via is Via.LABEL else None,
     )
     plan, effects = start_planning(plan)
     seen = fx.Acknowledge(key=f"{uid}:acknowledge")

@@ -27,7 +27,9 @@ LIMIT_PAUSE_SECONDS = 60.0
 LONGEST_PAUSE_SECONDS = 3900.0
 """No limit closes a gate for longer: windows are an hour, and a wrong header must not stop the bot for ever."""
 CREDENTIALS_PAUSE_SECONDS = 60.0
-"""How long to wait where the App itself is not accepted: the operator mends that, and then all goes on."""
+"""How long to wait where the App is not accepted or suspended: people mend that, and then all goes on."""
+SUSPENDED_WORD = "suspended"
+"""In GitHub's words where it makes no token for a suspended installation."""
 GONE = frozenset({codes.NOT_FOUND, codes.GONE})
 """A deleted issue answers 410, everything else that is absent 404."""
 LIMIT_WORDS = ("secondary rate limit", "abuse detection")
@@ -40,6 +42,10 @@ class Refused(Permanent):
         super().__init__(sentence)
         self.status = status
         self.said = said
+
+
+class Suspended(RetryAt):
+    """The installation is suspended: nothing works until somebody undoes that, and then all goes on."""
 
 
 class Unaccepted(RetryAt):
@@ -91,6 +97,8 @@ def _refused(response: Response[Any, Any], now: float, gate: str) -> TwogateErro
     if status == codes.UNAUTHORIZED:
         advice = "Check TWOGATE_APP_ID, the private key and this machine's clock."
         return Unaccepted(now + CREDENTIALS_PAUSE_SECONDS, f"{sentence}. {advice}")
+    if status == codes.FORBIDDEN and SUSPENDED_WORD in said.lower():
+        return Suspended(now + CREDENTIALS_PAUSE_SECONDS, sentence)
     if status in GONE:
         return Missing(sentence)
     if codes.is_server_error(status) or status == codes.REQUEST_TIMEOUT:

@@ -148,6 +148,8 @@ class Plan(Frozen):
     """The issue was edited after planning; its new text is not part of the plan until ``/update``."""
     requester: Person
     requested_at: float
+    label: str | None = None
+    """The label that asked for it, and by whose removal it is held; None where words asked."""
     revisions: tuple[Revision, ...] = ()
     feedback: tuple[Feedback, ...] = ()
     """Not yet answered; emptied when the job that carries it reports."""

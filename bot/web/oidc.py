@@ -71,6 +71,8 @@ class Claims(BaseModel):
     event_name: Words
     ref: Words
     workflow_ref: Words
+    repository: Words | None = None
+    """How the repository is called now; ``workflow_ref`` begins with a name that it has or had."""
     actor_id: int
 
 

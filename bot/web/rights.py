@@ -49,11 +49,17 @@ def _facts(claims: Claims, job: Job, spec: JobSpec, workflow: str, bot_user_id: 
         (claims.event_name == DISPATCH, f"This run was started by {claims.event_name} and not by the bot. {retry}"),
         (claims.ref == ref, f"This run is of {claims.ref}, the job's is of {ref}. {retry}"),
         (
-            _is_workflow(claims.workflow_ref, f"{spec.repository.owner}/{spec.repository.name}", f"/{path}@{ref}"),
+            any(_is_workflow(claims.workflow_ref, name, f"/{path}@{ref}") for name in _names(claims, spec)),
             f"This run is of {claims.workflow_ref}, the job's is of {path} on {ref}. {retry}",
         ),
         (claims.actor_id == bot_user_id, f"This run was started by somebody else than the bot. {retry}"),
     ]
+
+
+def _names(claims: Claims, spec: JobSpec) -> set[str]:
+    """Return the repository's name at the dispatch and now: it may be renamed while its job waits or runs."""
+    then = f"{spec.repository.owner}/{spec.repository.name}"
+    return {then, claims.repository or then}
 
 
 def _is_workflow(found: str, names: str, rest: str) -> bool:

@@ -66,7 +66,8 @@ class Advance:
         if isinstance(event, ev.PlanRequested) and (plan is None or plan.ended):
             return open_new(tx, event, self._new_uid(), plan.try_number + 1 if plan else 1)
         if request.command.verb is Verb.HELP:
-            return answer(tx, request, fx.Topic.HELP, lane)
+            word = request.command.argument
+            return answer(tx, request, fx.Topic.HELP, lane, **({"word": word} if word and word not in Verb else {}))
         if plan is None:
             return answer(tx, request, fx.Topic.NO_PLAN, lane)
         return apply(tx, plan, event)

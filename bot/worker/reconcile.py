@@ -107,9 +107,11 @@ def _issue_news(ctx: Context, plan: Plan) -> list[Any]:
     if issue.state == "open" and closed:
         news.append(ev.HoldLifted(**said, cause=HoldCause.ISSUE_CLOSED))
     label_off = plan.hold is not None and HoldCause.LABEL_REMOVED in plan.hold.causes
-    labelled = plan.policy.label.casefold() in {name.casefold() for name in issue.labels}
+    labelled = (plan.label or plan.policy.label).casefold() in {name.casefold() for name in issue.labels}
     if labelled and label_off:
         news.append(ev.HoldLifted(**said, cause=HoldCause.LABEL_REMOVED))
+    if plan.label is not None and not labelled and not label_off and plan.state is not State.PR_OPEN:
+        news.append(ev.HoldPlaced(**said, cause=HoldCause.LABEL_REMOVED))
     if issue.snapshot.sha256 != plan.issue.sha256 and not plan.issue_stale:
         news.append(ev.IssueEdited(**said, sha256=issue.snapshot.sha256))
     return news

@@ -105,7 +105,7 @@ def _unlabelled(tx: Tx, delivery: Delivery, said: pl.IssuesPayload) -> str:
 
 
 def _is_label(plan: Plan, name: str) -> bool:
-    return name.casefold() == plan.policy.label.casefold()
+    return name.casefold() == (plan.label or plan.policy.label).casefold()
 
 
 # comments
@@ -227,8 +227,7 @@ def _buttons(tx: Tx, delivery: Delivery, said: pl.CheckRunPayload, _bot: int) ->
 
 def _runs(tx: Tx, _delivery: Delivery, said: pl.WorkflowRunPayload, bot: int) -> str:
     """A run that ended without a report ends its job, after a time in which the report may still come."""
-    run = said.workflow_run
-    job = jobs.by_run(tx, said.repository.id, run.id) if said.repository else None
+    run, job = said.workflow_run, _job_of(tx, said)
     if job is None or run.actor is None or run.actor.id != bot:
         return "no job of ours"
     if job.reported_at is not None or job.closed_at is not None:
@@ -245,6 +244,16 @@ def _runs(tx: Tx, _delivery: Delivery, said: pl.WorkflowRunPayload, bot: int) ->
         installation_id=job.installation_id,
     )
     return f"job {job.id} is lost unless its report comes"
+
+
+def _job_of(tx: Tx, said: pl.WorkflowRunPayload) -> jobs.Job | None:
+    """Return a run's job: by the run's id or, where that is not known yet, by the job's in the run's name."""
+    if said.repository is None:
+        return None
+    known = jobs.by_run(tx, said.repository.id, said.workflow_run.id)
+    named = known or jobs.get(tx, said.workflow_run.display_title.rpartition(" ")[2])
+    its_own = named is not None and named.repository_id == said.repository.id and named.run_id is None
+    return known or (named if its_own else None)
 
 
 # repositories and installations

@@ -98,7 +98,7 @@ def test_an_app_that_is_not_accepted_waits_for_its_operator(
 
 def test_a_suspended_installation_is_told(server: Canned, gateway: GitHubGateway, repo: Repo) -> None:
     server.on(TOKENS, Answer(403, {"message": "This installation has been suspended"}))
-    with pytest.raises(Permanent, match="suspended"):
+    with pytest.raises(RetryAt, match="suspended"):
         gateway.issue(repo, 1)
 
 

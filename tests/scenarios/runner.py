@@ -52,7 +52,9 @@ class Workshop:
         """Merge a commit into another, settle what conflicts by these files, and return the merge."""
         self._git("fetch", "--quiet", "origin")
         self._git("checkout", "--quiet", "--detach", head)
-        subprocess.run(["git", "merge", "--quiet", base], cwd=self._folder, env=AUTHOR, capture_output=True, check=False)
+        subprocess.run(
+            ["git", "merge", "--quiet", base], cwd=self._folder, env=AUTHOR, capture_output=True, check=False
+        )
         for path, text in files.items():
             (self._folder / path).write_text(f"{text}\n")
         self._git("add", "--all")

@@ -30,7 +30,7 @@ def failed(village: Village) -> int:
 
 def approved(village: Village) -> int:
     """An issue whose plan waits for a slot."""
-    village.set_policy("queue: {max_parallel: 1}\ngates: [{name: tests, run: 'true'}]")
+    village.set_policy("queue: {max_parallel: 1, overlap: warn}\ngates: [{name: tests, run: 'true'}]")
     village.executing()
     issue = village.planned()
     say(village, issue, "/approve")

@@ -14,12 +14,10 @@ POLICY = "gates: [{name: tests, run: 'true'}]\n"
 
 def test_a_label_by_a_reader_is_answered_and_costs_nothing(village: Village) -> None:
     """As an issue template does, which sets labels in the name of whoever opens the issue."""
-    issue = village.mia.call("POST", "/issues", title="Please", body="do", labels=["agent"])["number"]
-    if village.labels(issue) != ["agent"]:
-        with village.github.hub.lock:
-            village.person("mia", "triage")
-            village.mia.label(issue, "agent")
-            village.person("mia", "read")
+    issue = village.opened()
+    village.person("mia", "triage")
+    village.mia.label(issue, "agent")
+    village.person("mia", "read")
     village.settle()
     assert village.thread(issue) == ["needs_triage"]
     assert "nothing was spent" in village.text(issue, "needs_triage")
@@ -57,7 +55,7 @@ def test_update_takes_the_edited_issue_in(village: Village) -> None:
 
 
 def test_an_issue_edited_after_the_approval_but_before_its_use_asks_anew(village: Village) -> None:
-    village.set_policy(POLICY + "queue: {max_parallel: 1}")
+    village.set_policy(POLICY + "queue: {max_parallel: 1, overlap: warn}")
     village.executing()
     issue = village.planned()
     village.alice.comment(issue, "/approve")

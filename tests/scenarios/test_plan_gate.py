@@ -250,7 +250,9 @@ def test_two_commands_in_one_comment_act_in_order(village: Village) -> None:
 
 def test_what_is_quoted_or_code_is_no_command(village: Village) -> None:
     issue = village.planned()
-    village.alice.comment(issue, "> /approve\n\nI would not say\n\n```\n/approve\n```\n\nnor `/approve`. <!--\n/approve\n-->")
+    village.alice.comment(
+        issue, "> /approve\n\nI would not say\n\n```\n/approve\n```\n\nnor `/approve`. <!--\n/approve\n-->"
+    )
     village.settle()
     assert village.stands(issue) == "draft, waits for plan_decision"
     assert len(village.thread(issue)) == 3

@@ -32,7 +32,6 @@ from bot.store.engine import open_store
 from bot.store.schema import deliveries as deliveries_table
 from bot.store.schema import outbox as outbox_table
 from tests.scenarios.runner import Runner, Workshop
-from tests.standin import StandIn
 from tests.standin.runs_service import Actions
 from tests.town.people import Person
 from tests.web.lab import served
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.store.journal import Entry
+    from tests.standin import StandIn
     from tests.standin.workflow_runs import Attempt
 
 OWNER = "acme"
@@ -245,11 +245,8 @@ class Village:
 
     def path(self, issue: int) -> list[str]:
         """The states that the issue's plans went through."""
-        found: list[str] = []
-        for entry in self.journal(issue):
-            if entry.to_state is not None and entry.from_state != entry.to_state:
-                found.append(str(entry.to_state))
-        return found
+        entries = [e for e in self.journal(issue) if e.to_state is not None and e.from_state != e.to_state]
+        return [str(entry.to_state) for entry in entries]
 
     def comments(self, issue: int) -> list[dict[str, Any]]:
         return self.alice.comments(issue)
@@ -402,7 +399,9 @@ class Village:
         """GitHub's newest delivery of an event (``issues.labeled``), as its log has it."""
         name, _, action = event.partition(".")
         found = [
-            d for d in self.github.control.deliveries() if d["event"] == name and action in {"", d["payload"].get("action")}
+            d
+            for d in self.github.control.deliveries()
+            if d["event"] == name and action in {"", d["payload"].get("action")}
         ]
         return found[-1]
 
@@ -416,4 +415,3 @@ def _name(comment: dict[str, Any]) -> str:
     if "say" in parts:
         return parts[parts.index("say") + 1]
     return " ".join(parts[1:])
-

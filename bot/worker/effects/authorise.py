@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.github.gateway import Missing
 from bot.lifecycle.commands import Verb
+from bot.lifecycle.policy import Policy
 from bot.lifecycle.requests import Reading
 from bot.lifecycle.states import State, Via
 from bot.store import plans
@@ -17,7 +18,6 @@ from bot.worker.policies import InvalidPolicyError
 if TYPE_CHECKING:
     from bot.lifecycle.effects import Authorise
     from bot.lifecycle.plan import Plan
-    from bot.lifecycle.policy import Policy
     from bot.lifecycle.requests import Request
     from bot.store.outbox import Claimed
     from bot.worker.context import Context
@@ -34,9 +34,11 @@ def authorise(ctx: Context, claimed: Claimed, effect: Authorise) -> Done:
     try:
         policy = _policy(ctx, request, plan)
     except InvalidPolicyError as fault:
+        if request.via is Via.LABEL and not _last_valid(ctx, request).is_label(request.command.argument):
+            return Done(f"the label {request.command.argument!r} asked for nothing before the policy broke")
         reason = PolicyFault(request=request, reason=str(fault))
         return Done("the policy can't be read", (_delivery(claimed, "policy_invalid", reason.model_dump_json()),))
-    if request.via is Via.LABEL and request.command.argument.casefold() != policy.label.casefold():
+    if request.via is Via.LABEL and not policy.is_label(request.command.argument):
         return Done(f"the label {request.command.argument!r} asks for nothing here")
     judged = Judged(request=request, reading=_read(ctx, request, plan, policy))
     delivery = _delivery(claimed, "authorised", judged.model_dump_json())
@@ -63,6 +65,14 @@ def _policy(ctx: Context, request: Request, plan: Plan | None) -> Policy:
         if plan is None:
             raise
         return plan.policy
+
+
+def _last_valid(ctx: Context, request: Request) -> Policy:
+    """Return the policy of the repository's newest plan, else the defaults."""
+    with ctx.store.read() as tx:
+        known = plans.in_repository(tx, request.repo.id, State)
+    newest = max(known, key=lambda plan: plan.requested_at, default=None)
+    return newest.policy if newest else Policy.default()
 
 
 def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy) -> Reading:

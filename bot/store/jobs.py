@@ -98,6 +98,11 @@ def overdue(tx: Tx) -> list[Job]:
     return _where(tx, jobs.c.closed_at.is_(None) & (jobs.c.deadline_at <= tx.now))
 
 
+def over_with_token(tx: Tx) -> list[Job]:
+    """Return the jobs that are closed and whose token to push still stands, as far as is known."""
+    return _where(tx, jobs.c.closed_at.is_not(None) & jobs.c.push_token.is_not(None))
+
+
 def open_jobs(tx: Tx) -> list[Job]:
     """Return all jobs that plans still count on, the oldest first."""
     return _where(tx, jobs.c.closed_at.is_(None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bot.worker import poll, reconcile
+from bot.worker import poll, push_tokens, reconcile
 from bot.worker.advance import Advance
 from bot.worker.context import Context
 from bot.worker.deliver import KINDS, WRITING, Deliver
@@ -39,6 +39,7 @@ def build_worker(
     tasks = [
         Periodic("poll", periods.poll_look, partial(poll.poll, context)),
         Periodic("jobs", periods.job_look, partial(reconcile.watch_jobs, context)),
+        Periodic("tokens", periods.job_look, partial(push_tokens.revoke_left, context)),
         Periodic("redeliver", periods.redeliver, partial(reconcile.redeliver, context), at_start=True),
         Periodic("reconcile", periods.reconcile, partial(reconcile.reconcile, context), at_start=True),
     ]

@@ -7,6 +7,7 @@ is done and nobody hears of it; the others a moment later.
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 import time
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 RUNNER_DEATHS = ("machine is cut off", "machine falls silent", "machine is lost", "program", "program and agent")
 """Ends of a runner: GitHub cancels its run at once, never notices, or notices; or `twogate-runner` alone dies."""
+FIRST = 6
+"""The request before which the bot has only just started."""
 RUNNER_SHARE = 0.35
 """Of all deaths, those of runners."""
 BOT_LAG, RUNNER_LAG = 0.6, 3.0
@@ -44,9 +47,9 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Strike:
-    """One death: after how many more requests, of whom, how, and how many seconds after that request (0: within it)."""
+    """One death: at which request, of whom, how, and how many seconds after that request (0: within it)."""
 
-    after: int
+    moment: int
     victim: str
     how: str
     lag: float
@@ -54,16 +57,16 @@ class Strike:
     """Which of the runners that are there, between 0 and 1."""
 
 
-def drawn(seed: int, count: int, processes: list[str], widest: int) -> list[Strike]:
-    """The deaths of a seed, at most ``widest`` requests apart."""
+def drawn(seed: int, count: int, processes: list[str], last: int) -> list[Strike]:
+    """The deaths of a seed, the last one at the request of that number or before."""
     rng = random.Random(seed)
     strikes = []
-    for _ in range(count):
+    for moment in sorted(rng.sample(range(FIRST, last), count)):
         runner = rng.random() < RUNNER_SHARE
         victim = "runner" if runner else rng.choice(processes)
         how = rng.choice(RUNNER_DEATHS) if runner else "kill -9"
         lag = 0.0 if rng.random() < 0.5 and not runner else rng.uniform(0.0, RUNNER_LAG if runner else BOT_LAG)
-        strikes.append(Strike(rng.randint(2, widest), victim, how, lag, rng.random()))
+        strikes.append(Strike(moment, victim, how, lag, rng.random()))
     return strikes
 
 
@@ -74,7 +77,7 @@ class Killer(threading.Thread):
         super().__init__(name="killer", daemon=True)
         self._town, self._strikes, self._tell = town, strikes, teller.tell
         self._actions = town.github.hub.service(Actions)
-        self._seen, self._due = 0, 0
+        self._seen, self._due = 0, math.inf
         self._at_once: Callable[[], None] | None = None
         self._moment = threading.Event()
         self._lost: set[str] = set()
@@ -87,7 +90,8 @@ class Killer(threading.Thread):
         """Count a request of the API; strike where its moment has come."""
         self._keep(entry)
         self._seen += 1
-        if self._seen == self._due:
+        if self._seen >= self._due:
+            self._due = math.inf
             if self._at_once is not None:
                 self._at_once()
             self._moment.set()
@@ -108,7 +112,7 @@ class Killer(threading.Thread):
         self._moment.clear()
         process = self._town.processes.get(strike.victim)
         self._at_once = process.kill if process is not None and strike.lag == 0 else None
-        self._due = self._seen + strike.after
+        self._due = max(strike.moment, self._seen + 1)
         while not self._moment.wait(TICK):
             self._hasten()
             if self.done.is_set():

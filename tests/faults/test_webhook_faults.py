@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bot.store import health
+from tests.faults.patience import BOT, STEPS, time_goes_by, until
 from tests.scenarios.conftest import country, source, village
 from tests.standin import gitstore
 from tests.store.databases import sqlite_template, sqlite_url
@@ -21,11 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["country", "source", "sqlite_template", "sqlite_url", "village"]
 
-BOT = r"twogate-demo\[bot\]"
-STEP = 30.0
-"""Seconds of the bot's clock between two looks at what became of the trouble."""
-STEPS = 40
-"""So much trouble has no end."""
 WRITES = [
     ("POST", r"/issues/\d+/reactions$"),
     ("POST", r"/issues/\d+/labels$"),
@@ -39,26 +35,6 @@ WRITES = [
     ("DELETE", r"/git/refs/heads/plan/"),
 ]
 """Every kind of write that the story needs of the bot."""
-
-
-def time_goes_by(village: Village) -> None:
-    """Let retries fall due, lost deliveries be asked for again, and open plans be compared with GitHub."""
-    village.later(STEP)
-    for task in ("redeliver", "reconcile"):
-        village.worker.run_periodic(task)
-        village.settle()
-
-
-def until(village: Village, issue: int, wanted: str) -> None:
-    """Let time go by until the plan stands so; where it waits for a runner, until there is one."""
-    village.settle()
-    for _ in range(STEPS):
-        plan = village.plan_or_none(issue)
-        ready = plan is not None and (plan.job is None or plan.job.run_id is not None)
-        if ready and village.stands(issue) == wanted:
-            return
-        time_goes_by(village)
-    raise AssertionError(f"not {wanted}\n{village.known()}")
 
 
 def agree(village: Village, issue: int, disturb: Disturb) -> None:
@@ -106,7 +82,7 @@ def ended_right(village: Village, issue: int, head: str) -> None:
     assert sorted(village.thread(issue)) == sorted(["status", "plan 1", "review 2", *said])
     assert "is merged. This plan is done." in village.text(issue, "status")
     assert village.labels(issue) == ["agent", "plan: merged"]
-    assert village.runs() == [f"twogate {village.plan(issue).uid}-{number}" for number in (1, 2)]
+    assert village.runs() == [job_title(village, issue, number) for number in (1, 2)]
     assert [pull["head"]["sha"] for pull in village.pulls()] == [head]
     assert len(village.repo.checks) == 1
     assert village.branches() == []

@@ -9,6 +9,7 @@ from bot.errors import Permanent
 from bot.lifecycle import events as ev
 from bot.lifecycle.wording import render as wording
 from bot.store import jobs, plans, throttles
+from bot.worker import push_tokens
 from bot.worker.context import Done, found
 from bot.worker.effects.posts import costs_of
 from bot.worker.schedule import ALARM_PAUSE
@@ -35,7 +36,9 @@ def read_back(ctx: Context, claimed: Claimed, effect: ReadBack) -> Done:
     plan = _plan(ctx, claimed)
     head = ctx.gateway.branch_head(plan.repo, plan.branch)
     alarm = _on_default_branch(ctx, plan, effect.head)
-    _revoke_push_token(ctx, effect.job)
+    with ctx.store.read() as tx:
+        job = jobs.get(tx, effect.job)
+    push_tokens.revoke(ctx, job)
     if alarm:
         with ctx.store.write() as tx:
             gate = throttles.installation_gate(plan.repo.installation_id)
@@ -58,16 +61,6 @@ def _on_default_branch(ctx: Context, plan: Plan, head: str) -> str | None:
         f"Commit {head[:12]} of plan #{plan.issue_number} is on {info.default_branch} before its diff was approved. "
         "Look at who pushed it; then lift the pause with `twogate plans resume`."
     )
-
-
-def _revoke_push_token(ctx: Context, job_id: str) -> None:
-    with ctx.store.read() as tx:
-        job = jobs.get(tx, job_id)
-    if job is None or job.push_token is None:
-        return
-    ctx.gateway.revoke_token(ctx.decrypt(job.push_token))
-    with ctx.store.write() as tx:
-        jobs.drop_push_token(tx, job_id)
 
 
 def check_base(ctx: Context, claimed: Claimed, effect: CheckBase) -> Done:

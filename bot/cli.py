@@ -16,18 +16,17 @@ from typing import TYPE_CHECKING
 
 from dotenv import dotenv_values
 
-from bot import doctor, serving, settings
+from bot import doctor, serving, settings, tables
 from bot.errors import ConfigError, TwogateError
 from bot.lifecycle.policy import PolicyError, parse_policy
 from bot.shipped import shipped
-from bot.store import journal, plans, throttles
+from bot.store import deliveries, journal, outbox, plans, throttles
 from bot.store.engine import open_store
 from bot.store.migrate import migrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bot.lifecycle.plan import Plan
     from bot.settings import Settings
     from bot.store.engine import Store
 
@@ -74,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     command("migrate", _migrate, "bring the database to the current schema")
     command("doctor", _doctor, "look at settings, database, GitHub and permissions, and say what to mend")
     _add_plans(command("plans", _plans, "list the plans; show one; lift pauses"))
+    _add_parked(command("parked", _parked, "list deliveries and effects that were given up; put one back"))
     init = command("init", _init, "write the runner's workflow into a repository")
     init.add_argument("--owner", required=True, type=_owner, help="account that has the repository `twogate`")
     init.add_argument("--commit", required=True, type=_commit, help="commit of that repository to run, 40 characters")
@@ -91,6 +91,14 @@ def _add_plans(parser: argparse.ArgumentParser) -> None:
     resume = below.add_parser("resume", help="lift every pause, or an installation's")
     resume.add_argument("--installation", type=_count, metavar="ID", help="that installation alone")
     resume.set_defaults(run=_resume)
+
+
+def _add_parked(parser: argparse.ArgumentParser) -> None:
+    below = parser.add_subparsers(metavar="ACTION")
+    retry = below.add_parser("retry", help="put one back, to be tried afresh")
+    retry.add_argument("queue", choices=("delivery", "effect"), help="where it was given up")
+    retry.add_argument("id", type=_count, help="its number in the list")
+    retry.set_defaults(run=_retry_parked)
 
 
 def _serve(arguments: argparse.Namespace) -> int:
@@ -131,27 +139,11 @@ def _plans(_arguments: argparse.Namespace) -> int:
         found = plans.recent(tx, PLANS_SHOWN)
         now = tx.now
         pauses = throttles.paused(tx)
-    rows = [("REPOSITORY", "ISSUE", "STATE", "WAITS FOR", "VERSION", "AGE"), *(_row(plan, now) for plan in found)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for line in tables.table(tables.PLANS, *(tables.plan(plan, now) for plan in found)):
+        print(line)
     for pause in pauses:
         print(f"{pause.name} is paused: {pause.reason}")
     return WELL
-
-
-def _row(plan: Plan, now: float) -> tuple[str, ...]:
-    state = f"{plan.state} (held)" if plan.hold else str(plan.state)
-    waits = str(plan.waiting_on or "-")
-    where = f"{plan.repo.owner}/{plan.repo.name}"
-    return where, f"#{plan.issue_number}", state, waits, str(plan.version), _age(now - plan.requested_at)
-
-
-def _age(seconds: float) -> str:
-    for name, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= length:
-            return f"{int(seconds // length)} {name}"
-    return f"{max(0, int(seconds))} s"
 
 
 def _show_plans(arguments: argparse.Namespace) -> int:
@@ -160,7 +152,7 @@ def _show_plans(arguments: argparse.Namespace) -> int:
         histories = [journal.of_plan(tx, plan.uid) for plan in found]
         now = tx.now
     for plan, entries in zip(found, histories, strict=True):
-        print("  ".join((plan.uid, *_row(plan, now))))
+        print("  ".join((plan.uid, *tables.plan(plan, now))))
         for entry in entries:
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(entry.at))
             who = f" by {entry.actor_login}" if entry.actor_login else ""
@@ -178,6 +170,25 @@ def _resume(arguments: argparse.Namespace) -> int:
     if not lifted:
         print("Nothing is paused.")
     return WELL
+
+
+def _parked(_arguments: argparse.Namespace) -> int:
+    with _store().read() as tx:
+        now = tx.now
+        rows = [tables.delivery(found, now) for found in deliveries.parked(tx)]
+        rows += [tables.effect(found, now) for found in outbox.parked(tx)]
+    for line in tables.table(tables.PARKED, *rows) if rows else ["Nothing is given up."]:
+        print(line)
+    return WELL
+
+
+def _retry_parked(arguments: argparse.Namespace) -> int:
+    queue = deliveries if arguments.queue == "delivery" else outbox
+    with _store().write() as tx:
+        back = queue.unpark(tx, arguments.id)
+    what = f"{arguments.queue.capitalize()} {arguments.id}"
+    print(f"{what} is tried afresh." if back else f"{what} is not given up: `twogate parked` lists what is.")
+    return WELL if back else UNWELL
 
 
 def _init(arguments: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ import yaml
 from bot.errors import TwogateError
 from bot.serving import opened
 from bot.shipped import shipped
+from bot.store import health
 from bot.store.migrate import is_current
 from bot.web.oidc import Keys
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from bot.github.gateway import Gateway, Grant
     from bot.settings import Settings
+    from bot.store.engine import Store
 
 LEVELS = ("read", "write", "admin")
 """What may be granted, in rising order."""
@@ -36,8 +38,11 @@ class Finding:
 def examine(settings: Settings) -> Iterator[Finding]:
     """Yield what is found, in the order in which it should be mended. The settings themselves are valid by now."""
     yield Finding(True, "The settings are valid.")
-    yield _tried("The database", lambda: _database(settings))
+    database = _tried("The database", lambda: _database(settings))
+    yield database
     with opened(settings) as parts:
+        if database.well:
+            yield _tried("The database", lambda: _given_up(parts.store))
         app = _tried("GitHub", lambda: _app(parts.gateway))
         yield app
         if app.well:
@@ -56,6 +61,16 @@ def _database(settings: Settings) -> Finding:
     if is_current(settings.database_url):
         return Finding(True, "The database answers and is up to date.")
     return Finding(False, "The database is not up to date: run `twogate migrate`.")
+
+
+def _given_up(store: Store) -> Finding:
+    with store.read() as tx:
+        found = health.look(tx)
+    parked = found.deliveries.parked + found.effects.parked
+    if not parked:
+        return Finding(True, "Nothing is given up.")
+    cure = "`twogate parked` lists them with the reason; mend that, then `twogate parked retry` puts one back."
+    return Finding(False, f"Given up: deliveries {found.deliveries.parked}, effects {found.effects.parked}. {cure}")
 
 
 def _app(gateway: Gateway) -> Finding:

@@ -9,9 +9,10 @@ import pytest
 import yaml
 
 from bot.cli import main
+from bot.lifecycle.effects import Dispatch
 from bot.lifecycle.plan import IssueSnapshot, Person, Plan
 from bot.shipped import shipped
-from bot.store import journal, plans, throttles
+from bot.store import deliveries, journal, outbox, plans, throttles
 from bot.store.engine import open_store
 from bot.store.migrate import migrate
 from tests.processes import run
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["github"]
 
-COMMANDS = ["serve", "web", "work", "migrate", "doctor", "plans", "init", "check-policy"]
+COMMANDS = ["serve", "web", "work", "migrate", "doctor", "plans", "parked", "init", "check-policy"]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -69,7 +70,9 @@ def store_plan(settings: dict[str, str], github: GitHub, issue: int) -> Plan:
     return plan
 
 
-@pytest.mark.parametrize("command", [[], *[[name] for name in COMMANDS], ["plans", "show"], ["plans", "resume"]])
+@pytest.mark.parametrize(
+    "command", [[], *[[name] for name in COMMANDS], ["plans", "show"], ["plans", "resume"], ["parked", "retry"]]
+)
 def test_every_command_explains_itself(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([*command, "--help"])
@@ -80,7 +83,10 @@ def test_every_command_explains_itself(command: list[str], capsys: pytest.Captur
         assert all(name in said for name in COMMANDS)
 
 
-@pytest.mark.parametrize("command", [[], ["dance"], ["init"], ["plans", "show", "x"], ["serve", "--processes", "0"]])
+@pytest.mark.parametrize(
+    "command",
+    [[], ["dance"], ["init"], ["plans", "show", "x"], ["parked", "retry", "plan", "1"], ["serve", "--processes", "0"]],
+)
 def test_what_is_no_command_is_said(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(command)
@@ -134,7 +140,14 @@ def test_work_needs_threads(
 def test_a_healthy_bot(settings: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     code, said = main(["doctor"]), capsys.readouterr().out
     assert (code, "FAULT" in said) == (0, False), said
-    for words in ("settings are valid", "up to date", "App twogate-demo", "grants all", "signing keys"):
+    for words in (
+        "settings are valid",
+        "up to date",
+        "Nothing is given up",
+        "App twogate-demo",
+        "grants all",
+        "signing keys",
+    ):
         assert words in said
 
 
@@ -206,6 +219,58 @@ def test_pauses_are_lifted(settings: dict[str, str], github: GitHub, capsys: pyt
     with store.read() as tx:
         assert [gate.name for gate in throttles.closed(tx)] == ["writes:7"]
     store.dispose()
+
+
+# parked
+
+
+def park(settings: dict[str, str], error: str) -> tuple[int, int]:
+    """Give up a delivery and an effect, and return their numbers."""
+    store = open_store(f"sqlite:///{settings['TWOGATE_HOME']}/twogate.db")
+    with store.write() as tx:
+        deliveries.add(tx, deliveries.NewDelivery("g", "github", "issues.labeled", "7:12", "{}"))
+        taken = deliveries.next_open(tx)
+        assert taken is not None
+        deliveries.park(tx, taken, error)
+        outbox.add(tx, [Dispatch(key="d", job="a" * 32)], lane="7:12", installation_id=7)
+        claimed = outbox.claim(tx, "me", 60.0, ["dispatch"])
+        assert claimed is not None
+        outbox.park(tx, claimed, error)
+    store.dispose()
+    return taken.id, claimed.id
+
+
+def test_what_was_given_up_is_listed_and_put_back(settings: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["parked"]) == 0
+    assert capsys.readouterr().out == "Nothing is given up.\n"
+    delivery, effect = park(settings, "refused:\n\x1b[2Jby a rule " + "x" * 1_000)
+    assert main(["parked"]) == 0
+    head, first, second = capsys.readouterr().out.splitlines()
+    assert head.split() == ["QUEUE", "ID", "WHAT", "LANE", "SINCE", "ERROR"]
+    assert first.split()[:6] == ["delivery", str(delivery), "issues.labeled", "7:12", "0", "s"]
+    assert second.split()[:6] == ["effect", str(effect), "dispatch", "7:12", "0", "s"]
+    assert first.index("refused:") == second.index("refused:") == head.index("ERROR")
+    assert first.endswith("x\N{HORIZONTAL ELLIPSIS}")
+    assert "\x1b" not in first
+    for queue, number in (("delivery", delivery), ("effect", effect)):
+        assert main(["parked", "retry", queue, str(number)]) == 0
+        assert main(["parked", "retry", queue, str(number)]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[:2] == [
+        f"Delivery {delivery} is tried afresh.",
+        f"Delivery {delivery} is not given up: `twogate parked` lists what is.",
+    ]
+    main(["parked"])
+    assert capsys.readouterr().out == "Nothing is given up.\n"
+
+
+def test_the_doctor_counts_what_was_given_up(settings: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    delivery, _ = park(settings, "refused")
+    assert main(["doctor"]) == 1
+    assert "FAULT  Given up: deliveries 1, effects 1. `twogate parked` lists them" in capsys.readouterr().out
+    main(["parked", "retry", "delivery", str(delivery)])
+    main(["doctor"])
+    assert "Given up: deliveries 0, effects 1." in capsys.readouterr().out
 
 
 # init and check-policy

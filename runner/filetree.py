@@ -3,8 +3,9 @@
 The index is filled from the parent commit each time, so no flag (skip-worktree, assume-unchanged) and no forged time
 can hide a change: every file is read. Ignored files are those of the tree's ``.gitignore`` files alone; no exclude file
 of a repository, user or system counts. ``text`` and ``eol`` attributes of the tree are obeyed, as every git does that a
-contributor uses; where there are none, bytes stay as they are. Filters and drivers never run: no configuration names
-any. Submodules are left as they are: not fetched, never staged.
+contributor uses; where there are none, bytes stay as they are. A file that lies as it was checked out stays as it was
+stored, even where its attributes would store it otherwise now (CRLF committed despite ``text``). Filters and drivers
+never run: no configuration names any. Submodules are left as they are: not fetched, never staged.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from runner.commits import FILE
 from runner.folders import remove
 from runner.git import Git, display, split
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.commits import Commits
+    from runner.git import Change
 
 FILE_CAP = 100_000_000
 """Bytes of one file; GitHub refuses larger ones."""
@@ -40,6 +43,8 @@ class Candidates:
     gone: tuple[bytes, ...]
     """Tracked paths where no file or link is any more."""
     refused: tuple[str, ...]
+    parent: str
+    """The commit that they are compared with."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +86,39 @@ class FileTree:
         sentences = [f"{display(path)}: {fault}" for path, fault in sorted(faults.items())]
         more = [f"{len(sentences) - MAX_SENTENCES} more."] if len(sentences) > MAX_SENTENCES else []
         present = tuple(path for path in there if path not in faults)
-        return Candidates(present, gone, (*sentences[:MAX_SENTENCES], *more))
+        return Candidates(present, gone, (*sentences[:MAX_SENTENCES], *more), sha)
 
     def stage(self, candidates: Candidates) -> str:
         """Put the candidates as they lie on disk into the index; return the resulting tree."""
         for option, paths in (("--force-remove", candidates.gone), ("--add", candidates.present)):
             listed = b"".join(path + b"\0" for path in paths)
             self.git.run("update-index", option, "--replace", "-z", "--stdin", stdin=listed)
+        kept = [
+            b"%b %b\t%b\0" % (c.new_mode.encode(), c.old_blob.encode(), c.path) for c in self._untouched(candidates)
+        ]
+        if kept:
+            self.git.run("update-index", "-z", "--index-info", stdin=b"".join(kept))
+        return self._write_tree()
+
+    def _write_tree(self) -> str:
         return self.git.run("write-tree").decode("ascii").strip()
+
+    def _untouched(self, candidates: Candidates) -> Iterator[Change]:
+        """Yield the files that only the attributes would change, not what lies on disk."""
+        for change in self.store.changes(candidates.parent, self._write_tree()):
+            regular = change.old_mode.startswith(FILE) and change.new_mode.startswith(FILE)
+            if regular and change.old_blob != change.new_blob and self._is_as_checked_out(change):
+                yield change
+
+    def _is_as_checked_out(self, change: Change) -> bool:
+        with open(os.path.join(os.fsencode(self.tree), change.path), "rb") as file:  # noqa: PTH118, PTH123 - bytes
+            content = file.read()
+        if b"\r" not in content:
+            return False
+        if _blob_name(content, change.old_blob) == change.old_blob:
+            return True
+        shown = self.git.call("cat-file", "--filters", b"--path=" + change.path, change.old_blob, cap=FILE_CAP)
+        return shown.returncode == 0 and not shown.cut and shown.stdout == content
 
 
 class _Look:

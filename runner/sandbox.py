@@ -200,8 +200,8 @@ def _mounts(confinement: Confinement, tools: Sequence[Path]) -> Iterator[str]:
         elif path.is_dir():
             yield from ("--ro-bind", str(path), str(path))
     yield from ("--dir", "/etc", "--proc", "/proc", "--dev", "/dev")
-    for path in (SHM, TMP):
-        yield from ("--perms", "1777", "--tmpfs", path)
+    for memory in (SHM, TMP):
+        yield from ("--perms", "1777", "--tmpfs", memory)
     for name in ETC:
         yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
     shown = {*map(Path, ("/", "/etc", "/proc", "/dev", TMP, *SYSTEM))}

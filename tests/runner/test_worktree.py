@@ -178,6 +178,31 @@ def test_line_endings_follow_the_attributes_of_the_tree(tmp_path: Path) -> None:
     assert place.store.read(workspace.head, b"raw") == b"x\r\n"
 
 
+CARELESS = (
+    "printf 'a\\r\\nb\\r\\n' > stored; printf 'a\\r\\nb\\n' > mixed; git add stored mixed; "
+    "printf 'stored text\\nmixed text eol=crlf\\n' > .gitattributes; git add .gitattributes; "
+    "git commit -qm attributes; git update-index --assume-unchanged stored mixed"
+)
+"""Line ends that were committed before the attributes forbade them, as old projects have them."""
+
+
+def test_files_stored_against_their_attributes_count_as_changed_only_where_they_were(tmp_path: Path) -> None:
+    place = bench(tmp_path, CARELESS)
+    assert place.store.read(place.base, b"stored") == b"a\r\nb\r\n"
+    assert place.store.read(place.base, b"mixed") == b"a\r\nb\n"
+    workspace = place.open()
+    assert workspace.is_clean_against(place.base)
+    sh(workspace.tree, "echo new > new.txt; chmod +x stored")
+    workspace.commit("new", BOT)
+    assert changed(workspace) == {b"new.txt": "A", b"stored": "M"}
+    assert place.store.read(workspace.head, b"stored") == b"a\r\nb\r\n"
+    sh(workspace.tree, "printf 'c\\r\\n' >> stored")
+    assert not workspace.is_clean_against(workspace.head)
+    workspace.commit("c", BOT)
+    assert place.store.read(workspace.head, b"stored") == b"a\nb\nc\n"
+    assert changed(workspace) == {b"new.txt": "A", b"stored": "M"}
+
+
 @pytest.mark.parametrize(
     ("script", "finding"),
     [

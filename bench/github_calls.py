@@ -6,15 +6,15 @@ A bot that wrote each of them once, and nothing else, would have the ratio 1.
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.measure import Measure
-from tests.demo.__main__ import HERE, policy
-from tests.demo.script import TASKS
+from tests.demo.__main__ import environment, policy
+from tests.demo.players import scripted
+from tests.demo.stage import set_stage
 from tests.demo.story import Teller, perform
 from tests.town import Town
 from tests.town.town import APP, REPOSITORY
@@ -38,18 +38,16 @@ def measure() -> list[Measure]:
 
 
 def _measure(home: Path) -> list[Measure]:
-    agent = home / "agent"
-    agent.mkdir()
-    shutil.copy(HERE / "agent.py", agent)
-    (agent / "script.json").write_text(json.dumps(TASKS))
-    with Town(home, source=HERE / "repository", policy=policy(agent), machine={"TWOGATE_TOOLS": str(agent)}) as town:
-        perform(town, TASKS, Teller())
+    stage = set_stage("", home, lambda _: None)
+    player = scripted(home / "agent", stage.tasks)
+    machine = environment(stage, player)
+    with Town(home, source=stage.source, policy=policy(stage, player), machine=machine) as town:
+        perform(town, stage.tasks, Teller())
         town.settle()
-        return _count(town)
+        return _count(town, len(stage.tasks))
 
 
-def _count(town: Town) -> list[Measure]:
-    plans = len(TASKS)
+def _count(town: Town, plans: int) -> list[Measure]:
     requests = [e for e in town.github.journal.entries if e.actor == BOT and e.path.startswith("/api/")]
     writes = [e for e in requests if e.write and e.path != POLL]
     reads = [e for e in requests if not e.write and e.path != POLL]

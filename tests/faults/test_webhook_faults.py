@@ -82,7 +82,7 @@ def ended_right(village: Village, issue: int, head: str) -> None:
     assert sorted(village.thread(issue)) == sorted(["status", "plan 1", "review 2", *said])
     assert "is merged. This plan is done." in village.text(issue, "status")
     assert village.labels(issue) == ["agent", "plan: merged"]
-    assert village.runs() == [job_title(village, issue, number) for number in (1, 2)]
+    assert village.runs() == [f"twogate {village.plan(issue).uid}-{number}" for number in (1, 2)]
     assert [pull["head"]["sha"] for pull in village.pulls()] == [head]
     assert len(village.repo.checks) == 1
     assert village.branches() == []

@@ -100,7 +100,7 @@ def ended_right(village: Village, issue: int, head: str) -> None:
         {"kind": "duplicate"},
         {"kind": "redeliver", "probability": 0.5},
         {"kind": "drop"},
-        {"kind": "drop", "probability": 0.5},
+        pytest.param({"kind": "drop", "probability": 0.5}, marks=pytest.mark.drill),
         {"kind": "delay", "seconds": 0.3, "probability": 0.5},
     ],
     ids=lambda fault: "-".join(map(str, fault.values())),
@@ -120,12 +120,12 @@ def test_deliveries_overtake_each_other(village: Village) -> None:
 @pytest.mark.parametrize(
     "fault",
     [
-        {"kind": "error", "status": 502},
+        pytest.param({"kind": "error", "status": 502}, marks=pytest.mark.drill),
         {"kind": "error_after", "status": 502},
         {"kind": "reset_after"},
         {"kind": "secondary", "status": 429, "seconds": 20},
-        {"kind": "secondary", "status": 403, "seconds": 20},
-        {"kind": "primary", "seconds": 20},
+        pytest.param({"kind": "secondary", "status": 403, "seconds": 20}, marks=pytest.mark.drill),
+        pytest.param({"kind": "primary", "seconds": 20}, marks=pytest.mark.drill),
     ],
     ids=lambda fault: f"{fault['kind']}-{fault.get('status', '')}",
 )

@@ -70,13 +70,6 @@ class Commits:
         """Whether a ref below ``prefix`` has the commit."""
         return bool(self.git.run("for-each-ref", "--count=1", f"--contains={sha}", prefix))
 
-    def merge_base(self, one: str, other: str) -> str | None:
-        """Return the best common ancestor, None where there is none."""
-        answer = self.git.call("merge-base", one, other)
-        if answer.returncode not in {0, 1}:
-            raise GitError("merge-base", answer.returncode, answer.stderr)
-        return answer.stdout.decode("ascii").strip() or None
-
     def count_commits(self, base: str, head: str) -> int:
         """Return how many commits ``head`` has that ``base`` has not."""
         return int(self.git.run("rev-list", "--count", head, f"^{base}"))
@@ -118,12 +111,6 @@ class Commits:
         """Return a regular file of a commit, None where there is none; raise GitError above ``cap`` bytes."""
         entry = next((e for e in self.entries(sha, [path]) if e.path == path and e.mode.startswith(FILE)), None)
         return None if entry is None else self.git.run("cat-file", "blob", entry.blob, cap=cap)
-
-    def sizes(self, blobs: Sequence[str]) -> dict[str, int]:
-        """Return the size in bytes of each object."""
-        asked = "".join(f"{blob}\n" for blob in blobs).encode()
-        rows = self.git.run("cat-file", "--batch-check=%(objectname) %(objectsize)", stdin=asked).decode().splitlines()
-        return {name: int(size) for name, size in (row.split(" ") for row in rows)}
 
     def merge(self, ours: str, theirs: str) -> tuple[str, tuple[bytes, ...]]:
         """Merge two commits without a work tree; return the tree, with markers where it conflicts, and those paths.

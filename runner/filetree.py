@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 FILE_CAP = 100_000_000
 """Bytes of one file; GitHub refuses larger ones."""
-GITLINK, LINK = "160000", "120000"
-"""Modes of a submodule and of a symbolic link."""
+GITLINK = "160000"
+"""Mode of a submodule."""
 MAX_SENTENCES = 20
 """Faults that are told one by one."""
 

@@ -61,8 +61,6 @@ class Comparison:
     """How ``head`` stands to ``base``: counts of commits, and the paths changed since their merge base."""
 
     ahead_by: int
-    behind_by: int
-    merge_base: str
     paths: tuple[str, ...]
     complete: bool
     """False where GitHub cut the list (300 files), so that absence proves nothing."""
@@ -76,7 +74,6 @@ class RepositoryInfo:
     name: str
     default_branch: str
     archived: bool
-    private: bool
     clone_url: str
 
 
@@ -99,7 +96,6 @@ class Pull:
     url: str
     state: Literal["open", "closed"]
     merged: bool
-    head_sha: str
     head_repository_id: int | None
 
 
@@ -111,7 +107,6 @@ class IssueInfo:
     state: Literal["open", "closed"]
     locked: bool
     labels: tuple[str, ...]
-    is_pull_request: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,10 +253,6 @@ class Gateway(Protocol):
         """Open a pull request once for a branch."""
         ...
 
-    def edit_pull(self, repo: Repo, number: int, *, body: str) -> None:
-        """Replace a pull request's text."""
-        ...
-
     def delete_branch(self, repo: Repo, branch: str, head: str) -> None:
         """Remove a plan's branch where it is at ``head``; gone is as wanted, another commit is ``Permanent``."""
         ...
@@ -276,10 +267,6 @@ class Gateway(Protocol):
 
     def redeliver_failed(self, since: float) -> int:
         """Ask again for the deliveries since then (epoch seconds) that were never answered well; return how many."""
-        ...
-
-    def installations(self) -> list[int]:
-        """Return the App's installations that are not suspended."""
         ...
 
     def grants(self) -> list[Grant]:

@@ -49,7 +49,6 @@ def issue(json: Any) -> IssueInfo:
         state=json["state"],
         locked=bool(json.get("locked")),
         labels=tuple(label["name"] for label in json.get("labels") or ()),
-        is_pull_request="pull_request" in json,
     )
 
 
@@ -60,7 +59,6 @@ def repository(json: Any) -> RepositoryInfo:
         name=json["name"],
         default_branch=json["default_branch"],
         archived=bool(json.get("archived")),
-        private=bool(json.get("private")),
         clone_url=json["clone_url"],
     )
 
@@ -85,7 +83,6 @@ def pull(json: Any) -> Pull:
         url=json["html_url"],
         state=json["state"],
         merged=json.get("merged_at") is not None,
-        head_sha=head["sha"],
         head_repository_id=(head.get("repo") or {}).get("id"),
     )
 
@@ -96,8 +93,6 @@ def comparison(json: Any) -> Comparison:
     names = [name for file in files for name in (file.get("previous_filename"), file["filename"]) if name]
     return Comparison(
         ahead_by=json["ahead_by"],
-        behind_by=json["behind_by"],
-        merge_base=json["merge_base_commit"]["sha"],
         paths=tuple(dict.fromkeys(names)),
         complete=len(files) < COMPARED_FILES,
     )

@@ -45,10 +45,6 @@ class Writes(Verbs):
         """Bring a check run to what it should show."""
         self._at(repo).call("PATCH", f"/check-runs/{check_run_id}", json=check_body(check))
 
-    def edit_pull(self, repo: Repo, number: int, *, body: str) -> None:
-        """Replace a pull request's text."""
-        self._at(repo).call("PATCH", f"/pulls/{number}", json={"body": body})
-
     def delete_branch(self, repo: Repo, branch: str, head: str) -> None:
         """Remove a plan's branch where it is at ``head``; one that is gone is as wanted.
 
@@ -104,11 +100,6 @@ class Writes(Verbs):
         except (Missing, Refused):
             return False
         return True
-
-    def installations(self) -> list[int]:
-        """Return the App's installations that are not suspended."""
-        listed = self._connection.clients.app.pages("/app/installations")
-        return [json["id"] for json in listed if json.get("suspended_at") is None]
 
     def grants(self) -> list[Grant]:
         """Return every installation of the App with what it may do there."""

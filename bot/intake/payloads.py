@@ -66,7 +66,6 @@ class Issue(Narrow):
     body: str | None = None
     user: Account | None = None
     state: str = "open"
-    locked: bool = False
     pull_request: dict[str, object] | None = None
     """Present on the issue side of a pull request."""
 
@@ -100,10 +99,8 @@ class PullRequest(Narrow):
     """A pull request."""
 
     number: int
-    html_url: str = ""
     state: str
     merged: bool = False
-    merged_by: Account | None = None
     head: Head
 
 
@@ -117,7 +114,6 @@ class CheckRun(Narrow):
     """A check run."""
 
     id: int
-    head_sha: str
     external_id: str | None = None
 
 
@@ -178,10 +174,8 @@ class PushPayload(Payload):
     """``push``: a branch or tag moved, came or went."""
 
     ref: str
-    before: str
     after: str
     deleted: bool = False
-    forced: bool = False
 
 
 class CheckRunPayload(Payload):
@@ -209,13 +203,11 @@ class RepositoryName(Narrow):
     """A repository in a list."""
 
     id: int
-    full_name: str
 
 
 class InstallationRepositoriesPayload(Payload):
     """``installation_repositories``: what the installation reaches changed."""
 
-    repositories_added: tuple[RepositoryName, ...] = ()
     repositories_removed: tuple[RepositoryName, ...] = ()
 
 

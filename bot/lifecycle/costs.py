@@ -1,4 +1,4 @@
-"""Money and tokens: per job, per plan, per merged change.
+"""Money and tokens: per job and per plan.
 
 What is not known is never zero: a sum over something unknown, or over a run that was cut off, is a lower bound and
 says "at least"; a sum of unknowns alone is unknown.
@@ -166,33 +166,6 @@ def _job(rows: Sequence[CostRow]) -> JobCost:
         price_dates=tuple(sorted({row.price_date for row in rows if row.price_date})),
         seconds=Amount.total((_exact(row.seconds), row.complete) for row in rows),
     )
-
-
-class Period(Frozen):
-    """What a repository, or an organisation, spent and decided in a time.
-
-    The two figures are shown as a pair: a low price of merged changes means little where many are denied.
-    """
-
-    spent: Amount
-    """Everything in the period: merged, denied, abandoned and open work."""
-    merged: int
-    denied: int
-    """Pull requests closed unmerged."""
-
-    @property
-    def cost_per_merged(self) -> Amount | None:
-        """All spend ÷ pull requests merged; None where none was."""
-        if not self.merged:
-            return None
-        value = None if self.spent.value is None else self.spent.value / self.merged
-        return Amount(value=value, at_least=self.spent.at_least)
-
-    @property
-    def denial_rate(self) -> Decimal | None:
-        """Pull requests closed unmerged ÷ pull requests decided, 0 to 1; None where none was decided."""
-        decided = self.merged + self.denied
-        return Decimal(self.denied) / decided if decided else None
 
 
 def dollars(amount: Amount) -> str:

@@ -83,11 +83,6 @@ def add_all(tx: Tx, news: Iterable[NewDelivery]) -> int:
     return sum(add(tx, new) for new in news)
 
 
-def known(tx: Tx, guids: Iterable[str]) -> set[str]:
-    """Return those of ``guids`` that are stored: what a sweep need not ask GitHub to send again."""
-    return set(tx.execute(select(deliveries.c.guid).where(deliveries.c.guid.in_(list(guids)))).scalars())
-
-
 def ready(tx: Tx) -> bool:
     """Tell whether :func:`next_open` would find one; enough of a look in a read transaction."""
     return tx.execute(_due(tx)).first() is not None

@@ -103,11 +103,6 @@ def over_with_token(tx: Tx) -> list[Job]:
     return _where(tx, jobs.c.closed_at.is_not(None) & jobs.c.push_token.is_not(None))
 
 
-def open_jobs(tx: Tx) -> list[Job]:
-    """Return all jobs that plans still count on, the oldest first."""
-    return _where(tx, jobs.c.closed_at.is_(None))
-
-
 def specify(tx: Tx, job: str, spec: JobSpec) -> None:
     """Keep what the runner will be told; fixed at dispatch."""
     _set(tx, jobs.c.id == job, spec=dump(spec.model_dump(mode="json")))

@@ -56,11 +56,6 @@ def of_lane(tx: Tx, lane: str) -> list[Entry]:
     return _where(tx, journal.c.lane == lane)
 
 
-def between(tx: Tx, since: float, until: float) -> list[Entry]:
-    """Return what happened in ``[since, until)``, for reports over all plans."""
-    return _where(tx, (journal.c.at >= since) & (journal.c.at < until))
-
-
 def _where(tx: Tx, condition: ColumnElement[bool]) -> list[Entry]:
     rows = tx.execute(select(*_COLUMNS).where(condition).order_by(journal.c.id)).mappings()
     return [Entry(**{**row, "details": load(row["details"])}) for row in rows]

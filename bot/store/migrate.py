@@ -27,17 +27,6 @@ def migrate(url: str) -> None:
         backend.reader.dispose()
 
 
-def check(url: str) -> None:
-    """Raise :class:`alembic.util.CommandError` where the database differs from the schema in the code."""
-    backend = choose_backend(url)
-    try:
-        with backend.writer.begin() as connection:
-            command.check(_config(connection))
-    finally:
-        backend.writer.dispose()
-        backend.reader.dispose()
-
-
 def is_current(url: str) -> bool:
     """Tell whether every migration has been applied; raises what :func:`migrate` does."""
     backend = choose_backend(url)

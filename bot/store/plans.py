@@ -46,12 +46,6 @@ def by_pull_request(tx: Tx, repository_id: int, number: int) -> Plan | None:
     return _one(tx, select(c.document).where(c.repository_id == repository_id, c.pull_request == number))
 
 
-def by_branch(tx: Tx, repository_id: int, branch: str) -> Plan | None:
-    """Return the plan whose branch it is."""
-    c = plans.c
-    return _one(tx, select(c.document).where(c.repository_id == repository_id, c.branch == branch))
-
-
 def save(tx: Tx, plan: Plan, expected_version: int | None) -> None:
     """Write a plan over the version it was made from; None for a plan that is new.
 
@@ -72,12 +66,6 @@ def in_repository(tx: Tx, repository_id: int, states: Iterable[State]) -> list[P
     """Return the repository's plans in these states, the oldest first."""
     c = plans.c
     return _all(tx, select(c.document).where(c.repository_id == repository_id, c.state.in_(list(states))))
-
-
-def waiting(tx: Tx, on: WaitingOn, repository_id: int | None = None) -> list[Plan]:
-    """Return the plans that wait for something, in one repository or in all, the oldest first."""
-    query = select(plans.c.document).where(plans.c.waiting_on == on)
-    return _all(tx, query if repository_id is None else query.where(plans.c.repository_id == repository_id))
 
 
 def in_installation(tx: Tx, installation_id: int) -> list[Plan]:

@@ -22,16 +22,6 @@ def set_timer(
     tx.execute(tx.insert(timers).values(key=key, **values).on_conflict_do_update(index_elements=["key"], set_=values))
 
 
-def clear(tx: Tx, key: str) -> bool:
-    """Take a timer back. False where there is none."""
-    return tx.execute(delete(timers).where(timers.c.key == key)).rowcount == 1
-
-
-def clear_lane(tx: Tx, lane: str) -> int:
-    """Take back all timers of a lane, as when its plan ends."""
-    return tx.execute(delete(timers).where(timers.c.lane == lane)).rowcount
-
-
 def due(tx: Tx) -> bool:
     """Tell whether :func:`fire` has something to do."""
     return tx.execute(select(timers.c.key).where(timers.c.due_at <= tx.now).limit(1)).first() is not None

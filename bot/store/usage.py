@@ -7,7 +7,6 @@ afterwards. Where the report's rows exist, only they count. Unknown is null, nev
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, exists, or_, select
@@ -46,21 +45,6 @@ def of_plan(tx: Tx, plan_uid: str) -> list[Spent]:
     return _counted(tx, usage.c.plan_uid == plan_uid)
 
 
-def of_repository(tx: Tx, repository_id: int, since: float, until: float) -> list[Spent]:
-    """Return what was used in ``[since, until)`` in one repository."""
-    return _counted(tx, (usage.c.repository_id == repository_id) & _between(since, until))
-
-
-def between(tx: Tx, since: float, until: float) -> list[Spent]:
-    """Return what was used in ``[since, until)`` in all repositories."""
-    return _counted(tx, _between(since, until))
-
-
-def known_usd(spent: Sequence[Spent]) -> Decimal:
-    """Return the dollars that are known; where any are not, the truth is "at least" this."""
-    return sum((run.usage.usd for run in spent if run.usage.usd is not None), Decimal(0))
-
-
 def _add(tx: Tx, job: Job, number: int, run: Usage, *, final: bool) -> bool:
     insert = tx.insert(usage).values(
         job=job.id,
@@ -74,10 +58,6 @@ def _add(tx: Tx, job: Job, number: int, run: Usage, *, final: bool) -> bool:
     )
     insert = insert.on_conflict_do_nothing(index_elements=["job", "final", "number"])
     return tx.execute(insert.returning(usage.c.id)).first() is not None
-
-
-def _between(since: float, until: float) -> ColumnElement[bool]:
-    return (usage.c.at >= since) & (usage.c.at < until)
 
 
 def _counted(tx: Tx, condition: ColumnElement[bool]) -> list[Spent]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.lifecycle.costs import Amount, CostRow, Period, PlanCost, count, dollars, minutes, percent
+from bot.lifecycle.costs import Amount, CostRow, PlanCost, count, dollars, minutes, percent
 from runner.contract import JobKind, Outcome, Usage, UsdSource
 from runner.results import Unit
 
@@ -107,20 +107,6 @@ def test_the_table_has_a_line_a_job_and_unit():
 )
 def test_what_went_into_attempts_that_came_to_nothing(rows, share):
     assert PlanCost(rows=rows).rejected_share == share
-
-
-def test_price_of_a_merged_change_and_denials_come_as_a_pair():
-    period = Period(spent=Amount(value=Decimal(30), at_least=True), merged=3, denied=1)
-    assert period.cost_per_merged == Amount(value=Decimal(10), at_least=True)
-    assert period.denial_rate == Decimal("0.25")
-
-
-def test_no_merge_has_no_price_and_no_decision_no_rate():
-    nothing = Period(spent=Amount(value=Decimal(30)), merged=0, denied=0)
-    assert nothing.cost_per_merged is None
-    assert nothing.denial_rate is None
-    assert Period(spent=Amount(value=Decimal(30)), merged=0, denied=2).denial_rate == 1
-    assert Period(spent=Amount(value=None), merged=1, denied=0).cost_per_merged == Amount(value=None)
 
 
 @pytest.mark.parametrize(

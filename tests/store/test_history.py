@@ -34,16 +34,12 @@ def test_the_journal_keeps_each_ref_once_and_whole(store: Store) -> None:
     with store.read() as tx:
         assert journal.of_plan(tx, "cafe0001") == [entry("a")]
         assert journal.of_lane(tx, "7:12") == [entry("a"), entry("b", at=12.0, plan=None)]
-        assert [line.ref for line in journal.between(tx, 10.0, 12.0)] == ["a"]
 
 
 def test_a_timer_enters_the_inbox_when_it_is_due_and_once(store: Store, clock: Clock) -> None:
     with store.write() as tx:
         timers.set_timer(tx, "k", due_at=clock() + 9, lane="7:12", event="job_deadline", body='{"x":1}')
         timers.set_timer(tx, "k", due_at=clock() + 5, lane="7:12", event="job_deadline", body='{"x":2}')
-        timers.set_timer(tx, "other", due_at=clock() + 5, lane="7:13", event="job_deadline")
-        assert timers.clear(tx, "other")
-        assert not timers.clear(tx, "other")
         assert not timers.due(tx)
     clock.forward(5)
     with store.write() as tx:
@@ -61,8 +57,6 @@ def test_a_key_can_be_set_again_after_it_fired(store: Store, clock: Clock) -> No
             assert timers.fire(tx) == 1
         clock.forward(1)
     with store.write() as tx:
-        timers.set_timer(tx, "a", due_at=clock(), lane="7:12", event="tick")
-        assert timers.clear_lane(tx, "7:12") == 1
         assert deliveries.add_all(tx, [NewDelivery(f"timer:k:{clock.at - 2!r}", "timer", "tick", "7:12", "{}")]) == 0
 
 
@@ -115,7 +109,6 @@ def test_a_stopped_or_closed_job_is_not_claimed(store: Store, clock: Clock, job:
         assert not jobs.grant_push(tx, JOB, "a" * 40)
         assert jobs.close(tx, JOB)
         assert not jobs.close(tx, JOB)
-        assert jobs.open_jobs(tx) == []
 
 
 def test_a_token_is_used_once_for_each_job(store: Store, job: Job) -> None:
@@ -187,6 +180,10 @@ def run(usd: str | None, *, complete: bool = True) -> Usage:
     )
 
 
+def dollars(tx: Tx) -> list[Decimal | None]:
+    return [one.usage.usd for one in usage.of_plan(tx, "cafe0001")]
+
+
 def test_what_was_used_is_kept_exactly_and_unknown_is_not_zero(store: Store, job: Job, clock: Clock) -> None:
     runs = [run("0.1"), run("0.2"), run(None)]
     with store.write() as tx:
@@ -195,15 +192,13 @@ def test_what_was_used_is_kept_exactly_and_unknown_is_not_zero(store: Store, job
     with store.read() as tx:
         spent = usage.of_plan(tx, "cafe0001")
         assert [one.usage for one in spent] == runs
-        assert usage.known_usd(spent) == Decimal("0.3")
-        assert usage.of_repository(tx, 7, clock(), clock() + 1) == spent == usage.between(tx, clock(), clock() + 1)
-        assert usage.of_repository(tx, 7, clock() - 1, clock()) == []
-        assert usage.of_repository(tx, 8, clock(), clock() + 1) == []
+        assert {(one.job, one.repository_id, one.at) for one in spent} == {(JOB, 7, clock())}
+        assert usage.of_plan(tx, "cafe0002") == []
 
 
 def test_a_late_report_counts_instead_of_the_last_heartbeat(store: Store, job: Job) -> None:
     with store.write() as tx:
         usage.add(tx, job, [run("0.1", complete=False)], final=False)
-        assert usage.known_usd(usage.of_plan(tx, "cafe0001")) == Decimal("0.1")
+        assert dollars(tx) == [Decimal("0.1")]
         usage.add(tx, job, [run("0.4"), run("0.5")], final=True)
-        assert usage.known_usd(usage.of_plan(tx, "cafe0001")) == Decimal("0.9")
+        assert dollars(tx) == [Decimal("0.4"), Decimal("0.5")]

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.util import CommandError
 
 from bot.errors import ConfigError
@@ -15,7 +16,7 @@ from bot.store import deliveries
 from bot.store.deliveries import NewDelivery
 from bot.store.documents import FORMAT, UnreadableError, dump, load
 from bot.store.engine import StoreUnavailable, choose_backend, open_store
-from bot.store.migrate import check, migrate
+from bot.store.migrate import _config, migrate
 from tests.store.databases import some_plan
 
 RELEASED = Path(__file__).with_name("released")
@@ -26,6 +27,16 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'empty % db.sqlite'}"
     return str(request.getfixturevalue("server").create())
+
+
+def check(url: str) -> None:
+    """Raise CommandError where the database differs from the schema in the code."""
+    backend = choose_backend(url)
+    try:
+        with backend.writer.begin() as connection:
+            command.check(_config(connection))
+    finally:
+        backend.writer.dispose()
 
 
 def test_the_migrations_lead_to_the_schema_in_the_code(empty_url: str) -> None:

@@ -27,7 +27,6 @@ def test_a_plan_comes_back_whole_by_every_key(store: Store) -> None:
         assert plans.get(tx, plan.uid) == plan
         assert plans.latest(tx, plan.lane) == plan
         assert plans.by_pull_request(tx, 7, 99) == plan
-        assert plans.by_branch(tx, 7, "plan/12") == plan
         assert plans.by_pull_request(tx, 8, 99) is None
         assert plans.get(tx, "none") is None
 
@@ -38,7 +37,6 @@ def test_the_newest_try_counts(store: Store) -> None:
         latest = plans.latest(tx, "7:12")
         assert latest is not None
         assert latest.uid == "cafe0002"
-        assert plans.by_branch(tx, 7, "plan/12-2") == latest
 
 
 def test_saving_compares_the_version(store: Store) -> None:
@@ -93,8 +91,6 @@ def test_plans_are_found_by_what_they_are_and_wait_for(store: Store, clock: Cloc
             return [plan.uid for plan in found]  # type: ignore[attr-defined]
 
         assert uids([*plans.in_repository(tx, 7, [State.DRAFT, State.APPROVED])]) == ["cafe0001", "cafe0002"]
-        assert uids([*plans.waiting(tx, WaitingOn.SLOT)]) == ["cafe0002"]
-        assert uids([*plans.waiting(tx, WaitingOn.SLOT, 8)]) == []
         assert uids([*plans.in_installation(tx, 3)]) == ["cafe0001", "cafe0002"]
         assert uids([*plans.recent(tx)]) == ["cafe0002", "cafe0003", "cafe0001"]
         assert plans.ended_uids(tx, 7, clock()) == ["cafe0003"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
@@ -12,6 +11,8 @@ from runner.contract import Outcome
 from tests.scenarios.runner import FAILED, PASSED, Runner, plan_document
 
 if TYPE_CHECKING:
+    import httpx
+
     from tests.scenarios.village import Village
 
 

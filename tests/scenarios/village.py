@@ -17,7 +17,7 @@ import itertools
 import re
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import httpx
@@ -108,6 +108,7 @@ class Village:
         self.actions = self.github.hub.service(Actions)
         self.http = self._stack.enter_context(httpx.Client(base_url=self.url, timeout=20, trust_env=False))
         self.workshop = Workshop(self.home / "workshop", self.github.hub.git_dir(self.repo))
+        self.first_commit = self.workshop.tip("main")
         for login, role in ROLES.items():
             self.person(login, role)
         return self
@@ -122,7 +123,7 @@ class Village:
 
     def _open_bot(self, url: str) -> Any:
         """Put the bot together as ``twogate serve`` does, with our clock and without a pace."""
-        environment = {
+        self.environment = {
             "TWOGATE_HOME": str(self.home),
             "TWOGATE_URL": url,
             "TWOGATE_GITHUB_URL": self.github.url,
@@ -131,8 +132,9 @@ class Village:
             "TWOGATE_PRIVATE_KEY": str(self.app["private_key"]),
             "TWOGATE_WEBHOOK_SECRET": str(self.app["webhook_secret"]),
             "TWOGATE_OIDC_ISSUER": f"{self.github.url}/_oidc",
+            "TWOGATE_DATABASE_URL": self._database,
         }
-        settings = replace(from_environment(environment), database_url=self._database)
+        settings = from_environment(self.environment)
         store = open_store(self._database, now=self.clock)
         gateway = connect(serving.registration(settings), self.clock)
         self.parts = serving.Parts(settings, store, gateway, now=self.clock)

@@ -71,7 +71,7 @@ def play(home: Path, repo: str, agent: str, output: Path) -> int:
         teller.tell(None, f"GitHub on {town.github.url}, Twogate on {town.url}")
         scenes = perform(town, stage.tasks, teller)
         town.settle()
-        faults = broken(town, scenes, scripted=player.scripted)
+        faults = broken(town, scenes, scripted=player.scripted, sound=stage.sound)
         pages = write_pages(town, [scene.issue for scene in scenes], output)
         ending(town, scenes, pages, faults)
     return 1 if faults else 0

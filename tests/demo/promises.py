@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from bot.store import usage
+from runner.contract import GateStatus
 from runner.results import Unit
 from tests.standin import gitstore
 from tests.town.town import REPOSITORY
@@ -20,13 +21,18 @@ if TYPE_CHECKING:
 MARK = re.compile(r"^<!-- twogate:(\S+) -->")
 
 
-def broken(town: Town, scenes: list[Scene], *, scripted: bool) -> list[str]:
-    """Return a sentence for every promise that does not hold; a scripted agent's mistakes are promised, too."""
+def broken(town: Town, scenes: list[Scene], *, scripted: bool, sound: bool) -> list[str]:
+    """Return a sentence for every promise that does not hold.
+
+    A ``scripted`` agent makes mistakes that a check has to find. In a ``sound`` repository all checks end well; in any
+    other one, those that failed before the change may still.
+    """
     found = list(_repository(town, len(scenes)))
     for scene in scenes:
         found += [f"#{scene.issue}: {fault}" for fault in _thread(town, scene)]
         found += [f"#{scene.issue}: {fault}" for fault in _pull(town, scene)]
         found += [f"#{scene.issue}: {fault}" for fault in _mistakes(town, scene)] if scripted else []
+        found += [f"#{scene.issue}: {fault}" for fault in _checks(town, scene)] if sound else []
     found += [f"not as GitHub describes it: {problem}" for problem in town.github.problems]
     return found
 
@@ -75,6 +81,12 @@ def _mistakes(town: Town, scene: Scene) -> Iterator[str]:
     executions = sum(run.unit is Unit.EXECUTE_PLAN for run in runs)
     if executions < len(scene.task["attempts"]):
         yield f"no check found the mistake: the agent was asked {executions} times to carry out the plan"
+
+
+def _checks(town: Town, scene: Scene) -> Iterator[str]:
+    for gate in town.plan(scene.issue).review.gates:
+        if gate.blocking and gate.status is not GateStatus.PASSED:
+            yield f"check {gate.name} did not pass: {gate.summary} {gate.tail[-2_000:]}"
 
 
 def _pull(town: Town, scene: Scene) -> Iterator[str]:

@@ -1,0 +1,108 @@
+"""The demo itself, played as a newcomer plays it: whole, over real processes, every promise checked."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.demo import model, odd_repository, script, sdist
+from tests.runner.model_api import SIDE, model_api
+from tests.town.repository import git
+
+ROOT = Path(__file__).parent.parent.parent
+SECONDS = 1_500
+"""For one demo on a busy machine; about one minute on two free cores."""
+RELEASES = ("python-slugify==9.2.0", "toolz==1.2.0", "humanize==4.13.0")
+"""Real projects with tests in their source distributions, as they were when these tests were written."""
+PULL = re.compile(r"http://127\.0\.0\.1:\d+/acme/shop/pull/\d+  merged  \S.*")
+TOTAL = re.compile(r"\| \*\*Total\*\* .*\$\d+\.\d+")
+
+
+def demo(output: Path, *arguments: str, **environment: str) -> str:
+    """Play the demo; return what it printed, once it has ended well."""
+    command = [sys.executable, "-m", "tests.demo", "--output", str(output), *arguments]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def three_merged(said: str) -> str:
+    """Check that the last lines show three merged pull requests with their costs; return those lines."""
+    story, _, end = said.partition("\nEvery promise held.\n")
+    assert end, story
+    assert len(PULL.findall(end)) == 3
+    assert len(TOTAL.findall(end)) == 3
+    return end
+
+
+def require_index() -> None:
+    try:
+        httpx.head(sdist.DEFAULT_INDEX, timeout=10)
+    except httpx.TransportError as error:
+        pytest.skip(f"not tested: the package index can't be reached ({error})")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(SECONDS)
+def test_three_issues_become_three_merged_pull_requests_with_their_costs(tmp_path: Path) -> None:
+    said = demo(tmp_path)
+    end = three_merged(said)
+    assert "The agent of this demo is a script" in said
+    assert "verifying -> executing: phase agent" in said, "a check sent work back to the agent"
+    assert "| ExecutePlan (2 attempts) |" in end
+    assert "| UpdatePlan |" in end
+    pages = sorted(path.name for path in tmp_path.glob("*.html"))
+    assert [name.split("-")[0] for name in pages] == ["issue"] * 3 + ["pull"] * 3
+    assert all("<html" in (tmp_path / name).read_text() for name in pages)
+
+
+@pytest.mark.drill
+@pytest.mark.timeout(SECONDS)
+def test_a_repository_of_twenty_thousand_odd_files(tmp_path: Path) -> None:
+    source = odd_repository.make(tmp_path / "odd")
+    before = git(source, "rev-parse", "HEAD")
+    end = three_merged(demo(tmp_path / "out", "--repo", str(source)))
+    assert end.count("| `tests` | passed | blocking |") == 3
+    assert git(source, "rev-parse", "HEAD") == before
+    assert git(source, "status", "--porcelain") == ""
+
+
+@pytest.mark.drill
+@pytest.mark.timeout(SECONDS)
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_real_project_with_its_own_tests_as_the_check(tmp_path: Path, release: str) -> None:
+    require_index()
+    end = three_merged(demo(tmp_path, "--repo", f"pypi:{release}"))
+    assert end.count("| `tests` | passed | blocking |") == 3
+    assert "| ExecutePlan (2 attempts) |" in end, "the tests found the mistake"
+
+
+@pytest.mark.claude
+@pytest.mark.drill
+@pytest.mark.skipif(shutil.which("claude") is None, reason="not tested: Claude Code is not installed")
+@pytest.mark.timeout(SECONDS)
+def test_claude_code_plays_the_agent_with_the_credentials_of_whoever_calls(tmp_path: Path) -> None:
+    with model_api() as api:
+        api.answer = lambda body: (model.answer(script.TASKS, body) if body.get("tools") else SIDE, 1)
+        said = demo(tmp_path, "--agent", "claude", ANTHROPIC_BASE_URL=api.url, ANTHROPIC_API_KEY="sk-of-the-caller")
+        assert api.keys == {"sk-of-the-caller"}
+    end = three_merged(said)
+    assert "| `claude` |" in end
+    assert "The agent is Claude Code at" in said
+    assert "sk-of-the-caller" not in said

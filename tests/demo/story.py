@@ -104,6 +104,7 @@ class Scene:
 
     def _revision(self) -> int:
         plan = self.town.plan(self.issue)
+        self._stuck(plan)
         return plan.revision.number if plan is not None and plan.revision is not None else 0
 
     def _approve_plan(self) -> None:

@@ -16,6 +16,7 @@ from httpx import codes
 
 from bot.errors import Permanent, RetryAt, Transient, TwogateError
 from bot.github.gateway import Missing
+from bot.github.tokens import WANTS_PERMISSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -101,7 +102,8 @@ def _refused(response: Response[Any, Any], now: float, gate: str) -> TwogateErro
         return Suspended(now + CREDENTIALS_PAUSE_SECONDS, sentence)
     if status in GONE:
         return Missing(sentence)
-    if codes.is_server_error(status) or status == codes.REQUEST_TIMEOUT:
+    passing = status == codes.FORBIDDEN and request.method == "GET" and WANTS_PERMISSION not in said
+    if passing or codes.is_server_error(status) or status == codes.REQUEST_TIMEOUT:
         return Transient(sentence)
     return Refused(status, said, sentence)
 

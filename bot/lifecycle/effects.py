@@ -44,7 +44,7 @@ class Topic(StrEnum):
     HELP = "help"
     NO_PLAN = "no_plan"
     POLICY_INVALID = "policy_invalid"
-    EFFECT_FAILED = "effect_failed"
+    UNJUDGED = "unjudged"
 
 
 class _Effect(Frozen):

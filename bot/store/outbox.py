@@ -49,7 +49,7 @@ class Claimed:
     @property
     def effect(self) -> Effect:
         """The effect itself. Raises :class:`ValueError` where this release can't read it."""
-        return _EFFECT.validate_python(load(self.payload))
+        return read_effect(self.payload)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,11 @@ def add(tx: Tx, effects: Iterable[Effect], *, lane: str, installation_id: int, p
         for effect in effects
         if not (isinstance(effect, ShowStatus) and _status_waits(tx, lane))
     )
+
+
+def read_effect(payload: str) -> Effect:
+    """Return an effect as it was stored. Raises :class:`ValueError` where this release can't read it."""
+    return _EFFECT.validate_python(load(payload))
 
 
 def ready(tx: Tx, kinds: Collection[str], paced: Collection[str] = ()) -> bool:

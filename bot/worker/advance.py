@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.commands import Verb
 from bot.lifecycle.queue import IN_THE_QUEUES_SIGHT, Verdict, next_starts
 from bot.lifecycle.requests import Refusal, Request, decide
-from bot.store import plans
+from bot.store import outbox, plans
 from bot.store.events import EVENT
 from bot.worker.apply import QUEUE, apply, open_new
-from bot.worker.asking import answer, ask, refuse
+from bot.worker.asking import answer, ask, refuse, unjudged
 from bot.worker.context import Judged, PolicyFault
 from bot.worker.translate import translate
 
@@ -50,7 +50,22 @@ class Advance:
         return self._event(tx, delivery)
 
     def _event(self, tx: Tx, delivery: Delivery) -> str:
-        event = _effect_failed(delivery) if delivery.event == "effect_failed" else EVENT.validate_json(delivery.body)
+        if delivery.event != "effect_failed":
+            return self._put(tx, delivery, EVENT.validate_json(delivery.body))
+        said = json.loads(delivery.body)
+        if said["effect"] == "authorise":
+            request = fx.Authorise.model_validate(outbox.read_effect(said["payload"])).request
+            return unjudged(tx, request, said["sentence"], delivery.lane)
+        event = ev.EffectFailed(
+            at=delivery.received_at,
+            source=said["key"],
+            effect=said["effect"],
+            job=said["job"],
+            sentence=said["sentence"],
+        )
+        return self._put(tx, delivery, event)
+
+    def _put(self, tx: Tx, delivery: Delivery, event: Any) -> str:
         plan = plans.latest(tx, delivery.lane)
         if plan is None:
             return "no plan of this issue"
@@ -67,7 +82,8 @@ class Advance:
             return open_new(tx, event, self._new_uid(), plan.try_number + 1 if plan else 1)
         if request.command.verb is Verb.HELP:
             word = request.command.argument
-            return answer(tx, request, fx.Topic.HELP, lane, **({"word": word} if word and word not in Verb else {}))
+            unknown = {"word": word} if word and word not in set(Verb) else {}
+            return answer(tx, request, fx.Topic.HELP, lane, **unknown)
         if plan is None:
             return answer(tx, request, fx.Topic.NO_PLAN, lane)
         return apply(tx, plan, event)
@@ -91,14 +107,3 @@ class Advance:
             return f"#{plan.issue_number}: {apply(tx, plan, ev.SlotGranted(**said, overlaps=verdict.overlaps))}"
         event = ev.QueueWaits.model_validate({**said, "on": verdict.on, "waits_for": verdict.waits_for})
         return f"#{plan.issue_number}: {apply(tx, plan, event)}"
-
-
-def _effect_failed(delivery: Delivery) -> ev.EffectFailed:
-    said = json.loads(delivery.body)
-    return ev.EffectFailed(
-        at=delivery.received_at,
-        source=said["key"],
-        effect=said["effect"],
-        job=said["job"],
-        sentence=said["sentence"],
-    )

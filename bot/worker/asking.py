@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
+from bot.lifecycle.states import Via
 from bot.store import journal, outbox, plans
 from bot.store.journal import Entry
 
@@ -47,6 +48,13 @@ def refuse(tx: Tx, request: Request, refusal: Refusal, lane: str) -> str:
         needs = refusal.needs.name.lower() if refusal.needs else ""
         answer(tx, request, fx.Topic(refusal.topic), lane, needs=needs, verb=request.command.verb)
     return f"refused: {refusal.reason}"
+
+
+def unjudged(tx: Tx, request: Request, sentence: str, lane: str) -> str:
+    """Answer words that GitHub's refusal kept from being judged; a reaction can be made again."""
+    if request.via is not Via.REACTION:
+        answer(tx, request, fx.Topic.UNJUDGED, lane, sentence=sentence)
+    return f"not judged: {sentence}"
 
 
 def answer(tx: Tx, request: Request, topic: fx.Topic, lane: str, **details: str) -> str:

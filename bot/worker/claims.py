@@ -142,7 +142,13 @@ def _given_up(claimed: Claimed, cause: Exception, sentence: str) -> Callable[[Tx
         event="effect_failed",
         lane=claimed.lane,
         body=json.dumps(
-            {"effect": claimed.kind, "key": claimed.key, "job": outbox.job_of(claimed), "sentence": sentence}
+            {
+                "effect": claimed.kind,
+                "key": claimed.key,
+                "job": outbox.job_of(claimed),
+                "payload": claimed.payload,
+                "sentence": sentence,
+            }
         ),
         installation_id=claimed.installation_id,
     )

@@ -61,6 +61,7 @@ def test_a_limit_closes_the_installation_until_the_right_time(
         (Answer(404, {"message": "Not Found"}), Missing),
         (Answer(410, {"message": "This issue was deleted"}), Missing),
         (Answer(403, {"message": "Resource not accessible by integration"}), Permanent),
+        (Answer(403, {"message": "Forbidden"}), Transient),
         (Answer(422, {"message": "Validation Failed", "errors": [{"field": "body", "code": "invalid"}]}), Permanent),
         (Answer(400, {"message": "Problems parsing JSON"}), Permanent),
         (Answer(451, {"message": "Repository access blocked"}), Permanent),

@@ -29,7 +29,7 @@ DETAILS = {
     Topic.BASE_CONFLICT: {"paths": "src/greet.py\nREADME.md"},
     Topic.BRANCH_MOVED: {"head": HEAD},
     Topic.POLICY_INVALID: {"line": "3", "reason": "`queue.overlap` must be one of 'wait', 'warn' or 'off'"},
-    Topic.EFFECT_FAILED: {"effect": "open_pull_request", "sentence": "A rule of the repository forbids it."},
+    Topic.UNJUDGED: {"sentence": "GitHub answered 403: Forbidden."},
 }
 
 

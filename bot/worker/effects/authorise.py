@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.github.gateway import Missing
-from bot.lifecycle.commands import Verb
+from bot.lifecycle.commands import Verb, parse
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.requests import Reading
 from bot.lifecycle.states import State, Via
@@ -91,7 +91,10 @@ def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy) -> 
 
 
 def _still_stands(ctx: Context, request: Request, plan: Plan | None) -> bool:
-    """Whether the words or the reaction are still there, as they were first said."""
+    """Whether the words or the reaction are still there, as they were first said.
+
+    GitHub's times are whole seconds: an edit within the second of the comment shows in the words alone.
+    """
     if request.via is Via.REACTION:
         return _reaction_stands(ctx, request, plan)
     if request.via is Via.LABEL:
@@ -103,7 +106,8 @@ def _still_stands(ctx: Context, request: Request, plan: Plan | None) -> bool:
         comment = ctx.gateway.comment(request.repo, request.comment_id)
     except Missing:
         return False
-    return comment.author_id == request.actor.id and comment.updated_at == comment.created_at
+    unedited = comment.updated_at == comment.created_at and request.command in parse(comment.body)
+    return comment.author_id == request.actor.id and unedited
 
 
 def _reaction_stands(ctx: Context, request: Request, plan: Plan | None) -> bool:

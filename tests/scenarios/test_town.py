@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.town import Town, TownError
+from tests.town.repository import git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,13 @@ def task(title: str, replacement: str) -> dict[str, Any]:
     """A task that changes the one line."""
     return {
         "title": title,
-        "plan": {"verdict": "plan", "title": title, "summary": "One line.", "files": ["shop/basket.py"]},
+        "plan": {
+            "verdict": "plan",
+            "title": title,
+            "summary": "One line.",
+            "steps": ["Change it."],
+            "files": ["shop/basket.py"],
+        },
         "attempts": [[{"path": "shop/basket.py", "find": LINE, "replace": replacement}]],
         "summary": "Changed the line.",
         "pull_request": {"title": title, "body": "One line."},
@@ -104,5 +111,6 @@ def test_two_plans_that_change_the_same_line(town: Town) -> None:
     assert pull["head"]["sha"] == plan.review.work.head
     alice.merge(pull["number"])
     until(town, second, "merged")
-    text = town.github.hub.git_dir(town.github.hub.repo_by_id(town.repository_id))
-    assert text.exists()
+    merged = git(town.github.hub.git_dir(town.github.hub.repo_by_id(town.repository_id)), "show", "main:shop/basket.py")
+    assert "return round(" in merged
+    assert "return float(" in merged

@@ -128,7 +128,10 @@ def test_a_delivery_that_is_put_off_comes_back_and_no_try_is_counted(
 
 
 def failures(script: Script) -> list[dict[str, Any]]:
-    return [json.loads(delivery.body) for delivery in script.seen if delivery.event == "effect_failed"]
+    """What was told of given-up effects; the effect itself, which is told as well, is the one that the key names."""
+    told = [json.loads(delivery.body) for delivery in script.seen if delivery.event == "effect_failed"]
+    assert [outbox.read_effect(one.pop("payload")).key for one in told] == [one["key"] for one in told]
+    return told
 
 
 @pytest.mark.parametrize(

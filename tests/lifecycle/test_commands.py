@@ -174,6 +174,6 @@ def test_quoting_a_text_takes_its_commands_away(text):
 )
 def test_reading_takes_no_long_time_whatever_the_text(piece):
     text = piece * (65_536 // len(piece))
-    before = time.perf_counter()
+    before = time.process_time()
     parse(text)
-    assert time.perf_counter() - before < 3
+    assert time.process_time() - before < 3

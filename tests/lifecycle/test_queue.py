@@ -195,7 +195,7 @@ def test_known_pairs(one, other, answer):
 
 
 def test_hostile_patterns_take_no_long_time():
-    before = time.perf_counter()
+    before = time.process_time()
     assert not meet("*a" * 150, "*b" * 149 + "c")
     assert meet("**/" * 100 + "x", "**/" * 100 + "*")
-    assert time.perf_counter() - before < 5
+    assert time.process_time() - before < 5

@@ -146,6 +146,6 @@ HOSTILE = [
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_hostile_content_takes_no_time(unit: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     _check({"a": unit * (300_000 // len(unit))})
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10

@@ -81,10 +81,10 @@ def test_agrees_with_a_regular_expression(pattern: str, path: str) -> None:
 
 
 def test_a_hostile_pattern_takes_no_time() -> None:
-    start = time.monotonic()
+    start = time.process_time()
     assert not matches("*a" * 140 + "b", "a" * 4000)
     assert not matches("**/a/" * 60 + "b", "a/" * 1000 + "c")
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("pattern", ["src/*.py", "src/**", "docs/", "**/CLAUDE.md", ".github/CODEOWNERS", "a b/ü.py"])
@@ -152,7 +152,7 @@ def test_a_pattern_meets_a_plain_path_exactly_where_it_covers_it(pattern: str, p
 
 
 def test_hostile_pairs_take_no_time() -> None:
-    start = time.monotonic()
+    start = time.process_time()
     may_meet("*a" * 150, "*b" * 150)
     may_meet("**/a*/" * 50, "**/*b/" * 50)
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5

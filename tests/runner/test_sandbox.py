@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from runner.worktree import Workspace
 from tests.runner.workbench import BOT, UID, Bench, bench, sh
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from runner.process import Ended
 
@@ -88,16 +89,11 @@ class Cell:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Bench:
-    open_parents(tmp_path)
-    return bench(tmp_path)
-
-
-def open_parents(path: Path) -> None:
-    """Let another user through pytest's folders; without a sandbox the agent's user must get to its tree."""
-    for folder in (path, *path.parents):
-        if folder.name.startswith("pytest-") or folder == path:
-            folder.chmod(0o711)
+def place() -> Iterator[Bench]:
+    """A bench that the agent's user can get to without a sandbox; any pytest that starts closes pytest's own folders."""
+    with tempfile.TemporaryDirectory(prefix="twogate-") as folder:
+        Path(folder).chmod(0o711)
+        yield bench(Path(folder))
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from runner.contract import Outcome
@@ -66,27 +65,26 @@ def test_a_token_used_for_the_claim_gives_no_right_to_push(village: Village) -> 
     assert "used before" in refusal(answer, 401)
 
 
-@pytest.mark.parametrize(
-    ("changes", "status", "words"),
-    [
-        ({"aud": "https://another-bot.example"}, 401, "meant for https://another-bot.example"),
-        ({"iss": "https://token.actions.example"}, 401, "is of https://token.actions.example"),
-        ({"exp": 1_000_000_000, "nbf": 999_999_000, "iat": 999_999_000}, 401, "expired"),
-        ({"run_id": "12345"}, 403, "Another run was dispatched"),
-        ({"repository_id": "12345"}, 403, "another repository"),
-        ({"event_name": "push"}, 403, "started by push"),
-        ({"ref": "refs/heads/plan/1"}, 403, "refs/heads/plan/1"),
-        ({"actor_id": "1"}, 403, "somebody else than the bot"),
-        ({"run_attempt": "2"}, 403, "re-run"),
-        ({"jti": None}, 401, "lacks a proper jti"),
-    ],
-)
-def test_a_token_of_something_else_gets_nothing(
-    village: Village, changes: dict[str, Any], status: int, words: str
-) -> None:
+OTHERS: list[tuple[dict[str, Any], int, str]] = [
+    ({"aud": "https://another-bot.example"}, 401, "meant for https://another-bot.example"),
+    ({"iss": "https://token.actions.example"}, 401, "is of https://token.actions.example"),
+    ({"exp": 1_000_000_000, "nbf": 999_999_000, "iat": 999_999_000}, 401, "expired"),
+    ({"run_id": "12345"}, 403, "Another run was dispatched"),
+    ({"repository_id": "12345"}, 403, "another repository"),
+    ({"event_name": "push"}, 403, "started by push"),
+    ({"ref": "refs/heads/plan/1"}, 403, "refs/heads/plan/1"),
+    ({"actor_id": "1"}, 403, "somebody else than the bot"),
+    ({"run_attempt": "2"}, 403, "re-run"),
+    ({"jti": None}, 401, "lacks a proper jti"),
+]
+"""What an identity token of something else says differently, and how it is refused."""
+
+
+def test_a_token_of_something_else_gets_nothing(village: Village) -> None:
     issue = village.labelled()
     runner = village.runner(issue)
-    assert words in refusal(runner.try_claim(runner.token(changes)), status)
+    for changes, status, words in OTHERS:
+        assert words in refusal(runner.try_claim(runner.token(changes)), status)
     village.settle()
     assert village.stands(issue) == "draft, waits for runner"
     assert village.thread(issue) == ["status"]
@@ -125,11 +123,14 @@ def test_the_right_to_push_is_given_once_for_one_commit_and_taken_back(village: 
     assert village.branches() == []
     answer = runner.try_push_token(head)
     assert answer.status_code == 200
-    assert "to push already" in refusal(runner.try_push_token(head), 409)
-    assert runner.push(head, answer.json()["token"])
+    other = village.workshop.commit(runner.spec.base, {"shop/basket.py": "something else"})
+    assert "for another commit" in refusal(runner.try_push_token(other), 409)
+    again = runner.try_push_token(head)
+    assert not runner.push(head, answer.json()["token"]), "the first ended when it was asked for again"
+    assert runner.push(head, again.json()["token"])
     runner.end(Outcome.VERIFIED, **runner.verified(head))
     assert village.stands(issue) == "in_review, waits for diff_decision"
-    assert not runner.push(village.workshop.commit(head, {"shop/late.py": "x"}), answer.json()["token"])
+    assert not runner.push(village.workshop.commit(head, {"shop/late.py": "x"}), again.json()["token"])
 
 
 def test_another_commit_than_the_verified_one_is_not_shown(village: Village) -> None:

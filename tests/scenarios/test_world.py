@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +11,11 @@ from tests.town.people import Person
 
 if TYPE_CHECKING:
     from tests.scenarios.village import Village
+
+
+def drill(make: str) -> Any:
+    """A case like its neighbours, for the long suite."""
+    return pytest.param(make, marks=pytest.mark.drill)
 
 
 def rename(village: Village, name: str) -> None:
@@ -23,7 +28,7 @@ def rename(village: Village, name: str) -> None:
     village.settle()
 
 
-@pytest.mark.parametrize("make", ["labelled", "planned", "executing", "reviewed", "pulled"])
+@pytest.mark.parametrize("make", ["labelled", drill("planned"), "executing", drill("reviewed"), drill("pulled")])
 def test_a_repository_renamed_in_the_middle_goes_on(village: Village, make: str) -> None:
     issue = getattr(village, make)()
     rename(village, f"store-{village.repository_id}")

@@ -27,8 +27,7 @@ EDITS = Path(__file__).with_name("agent.py").read_text().partition("\ndef play("
 def answer(tasks: Sequence[Task], body: dict[str, Any]) -> Turn:
     """Return the model's turn in a conversation of Anthropic's Messages API."""
     prompts = [text for message in body["messages"] if (text := _prompt(message))]
-    last = body["messages"][-1]
-    if not _prompt(last):
+    if not prompts or _has_result(body["messages"]):
         return Turn(text="Done.", input_tokens=100, output_tokens=5, cache_read=900)
     path, unit = RESULT.findall(prompts[-1])[-1]
     task = next(task for task in tasks if task["title"] in prompts[0])
@@ -42,8 +41,16 @@ def answer(tasks: Sequence[Task], body: dict[str, Any]) -> Turn:
     return Turn(tools=(("Bash", {"command": command, "description": "Do it"}),), input_tokens=1_000, output_tokens=300)
 
 
+def _has_result(messages: list[dict[str, Any]]) -> bool:
+    """Whether the command was run since the last prompt."""
+    since = messages[max(i for i, message in enumerate(messages) if _prompt(message)) :]
+    parts = [part for message in since if isinstance(message["content"], list) for part in message["content"]]
+    return any(part.get("type") == "tool_result" for part in parts)
+
+
 def _prompt(message: dict[str, Any]) -> str:
-    """Return the text of a message if it is a prompt of the runner, else nothing."""
+    """Return the text of a message if it is a prompt of the runner, else nothing; the agent's own reminders are none."""
     content = message["content"]
     texts = [content] if isinstance(content, str) else [part.get("text", "") for part in content]
-    return next((text for text in texts if message["role"] == "user" and RESULT.search(text)), "")
+    own = [text for text in texts if not text.lstrip().startswith("<system-reminder>")]
+    return next((text for text in own if message["role"] == "user" and RESULT.search(text)), "")

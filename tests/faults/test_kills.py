@@ -76,7 +76,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_a_few_kills_during_one_issue(home: Path) -> None:
-    print(drill(home, TOGETHER, (ROUND,), drawn(7, 4, [*TOGETHER], LAST_QUICK)))
+    print(drill(home, TOGETHER, (ROUND,), drawn(17, 4, [*TOGETHER], LAST_QUICK)))
 
 
 @pytest.mark.drill

@@ -58,5 +58,5 @@ bench: venv ## measure; JSON=file writes the same as a list
 
 .PHONY: lock
 lock: ## resolve the dependencies anew (needs uv)
-	uv pip compile --universal --generate-hashes --python-version 3.11 --no-header \
+	uv pip compile --universal --generate-hashes --no-strip-extras --python-version 3.11 --no-header \
 	  pyproject.toml --group dev --extra postgresql -o requirements.lock

@@ -15,6 +15,8 @@ from bot.lifecycle.states import Frozen
 
 MAX_TEXT = 65_536
 """Characters that GitHub accepts in a comment; what lies behind them is not looked at."""
+MOST_COMMANDS = 5
+"""Commands of one comment that count, the first ones: each may cost an answer, and anybody may write a comment."""
 
 
 class Verb(StrEnum):
@@ -55,6 +57,8 @@ def parse(text: str) -> tuple[Command, ...]:
     found: list[tuple[Verb, list[str]]] = []
     for line in prose.lines(text[:MAX_TEXT]):
         command = _read(line.text) if line.own else None
+        if command is not None and len(found) == MOST_COMMANDS:
+            break
         if command is not None:
             found.append((command[0], [command[1]]))
         elif found and found[-1][0] in SPEAKS_ON:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.lifecycle.commands import Command, Verb, parse
+from bot.lifecycle.commands import MOST_COMMANDS, Command, Verb, parse
 
 
 def verbs(text: str) -> list[Verb]:
@@ -177,3 +177,8 @@ def test_reading_takes_no_long_time_whatever_the_text(piece):
     before = time.process_time()
     parse(text)
     assert time.process_time() - before < 3
+
+
+def test_of_a_comment_full_of_commands_the_first_few_count():
+    said = [f"/retry {number}" for number in range(MOST_COMMANDS + 3)]
+    assert [command.argument for command in parse("\n".join(said))] == [str(n) for n in range(MOST_COMMANDS)]

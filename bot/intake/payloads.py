@@ -12,7 +12,7 @@ import re
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.lifecycle.plan import Person, Repo
+from bot.lifecycle.plan import IssueSnapshot, Person, Repo
 
 CHECK_ID = re.compile(r"twogate:(\d+):(\d+):([0-9a-z]+):([0-9a-f]{40,64})")
 
@@ -68,6 +68,12 @@ class Issue(Narrow):
     state: str = "open"
     pull_request: dict[str, object] | None = None
     """Present on the issue side of a pull request."""
+
+    @property
+    def snapshot(self) -> IssueSnapshot:
+        """The text as it was when the delivery was made."""
+        author = self.user.person if self.user else None
+        return IssueSnapshot(title=self.title, body=self.body or "", author=author)
 
 
 class Comment(Narrow):

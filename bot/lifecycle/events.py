@@ -64,7 +64,7 @@ class UpdateRequested(_Human):
     type: Literal["update_requested"] = "update_requested"
     text: str
     issue: IssueSnapshot | None = None
-    """The issue as it reads now, taken in with the update."""
+    """The issue as it read when this was said, taken in with the update."""
 
 
 class RetryRequested(_Human):

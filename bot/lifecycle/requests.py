@@ -34,6 +34,8 @@ class Request(Frozen):
     on_comment: int | None = None
     """The comment that a reaction stands on."""
     reaction_id: int | None = None
+    issue: IssueSnapshot | None = None
+    """The issue as it read when this was said; None where what was said came without it."""
 
 
 class Reading(Frozen):
@@ -68,6 +70,8 @@ ACTIONS: dict[Verb, Action] = {
     Verb.HELP: Action.ASK,
 }
 """What each command needs the right to."""
+TAKES_ISSUE = frozenset({Verb.PLAN, Verb.UPDATE})
+"""Commands that take the issue's text: as it read when they were said, whoever edits it a moment later."""
 
 
 def decide(request: Request, reading: Reading, plan: Plan | None) -> events.Event | Refusal:

@@ -78,6 +78,11 @@ def add(tx: Tx, new: NewDelivery) -> bool:
     return row is not None
 
 
+def is_known(tx: Tx, guid: str) -> bool:
+    """Tell whether a delivery of that guid was stored."""
+    return tx.execute(select(deliveries.c.id).where(deliveries.c.guid == guid)).first() is not None
+
+
 def add_all(tx: Tx, news: Iterable[NewDelivery]) -> int:
     """Store several in their order and return how many were new."""
     return sum(add(tx, new) for new in news)

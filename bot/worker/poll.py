@@ -10,7 +10,7 @@ import logging
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from bot.errors import RetryAt, TwogateError
+from bot.errors import Permanent, RetryAt, TwogateError
 from bot.lifecycle.commands import Command, Verb
 from bot.lifecycle.requests import Request
 from bot.lifecycle.states import Via, WaitingOn
@@ -32,13 +32,23 @@ VERBS = {"-1": Verb.REJECT, "+1": Verb.APPROVE}
 
 
 def poll(ctx: Context) -> None:
-    """Look once at every plan that is due, an installation at a time, and say when to look again."""
+    """Look once at every plan that is due, an installation at a time, and say when to look again.
+
+    Each plan is put off before it is looked at: one that can't be read does not stand in the way of the others.
+    """
     with ctx.store.read() as tx:
         due = plans.poll_due(tx, BATCH)
-        due = [p for p in due if throttles.is_open(tx, throttles.installation_gate(p.repo.installation_id))]
+        shut = {gate.name for gate in throttles.paused(tx)}
+    if not due:
+        return
+    now = ctx.now()
+    with ctx.store.write() as tx:
+        for plan in due:
+            plans.poll_again(tx, plan, now + poll_pause(now - _since(plan)))
     by_installation: dict[int, list[Plan]] = defaultdict(list)
     for plan in due:
-        by_installation[plan.repo.installation_id].append(plan)
+        if throttles.installation_gate(plan.repo.installation_id) not in shut:
+            by_installation[plan.repo.installation_id].append(plan)
     for installation_id, group in by_installation.items():
         try:
             _poll(ctx, group)
@@ -50,16 +60,31 @@ def poll(ctx: Context) -> None:
 
 
 def _poll(ctx: Context, group: list[Plan]) -> None:
+    try:
+        _look(ctx, group)
+    except Permanent:
+        if len(group) == 1:
+            raise
+        for plan in group:
+            _poll_alone(ctx, plan)
+
+
+def _poll_alone(ctx: Context, plan: Plan) -> None:
+    """Look at one plan of several that can't be read together: whichever is to blame is left out by this."""
+    try:
+        _look(ctx, [plan])
+    except Permanent as refusal:
+        log.warning("reactions of plan #%d of %d can't be read: %s", plan.issue_number, plan.repo.id, refusal)
+
+
+def _look(ctx: Context, group: list[Plan]) -> None:
     shown = [(plan, comment) for plan in group if (comment := up_for_decision(plan)) is not None]
     nodes = [comment.node_id or "" for _, comment in shown]
     answers = ctx.gateway.reactions(group[0].repo, nodes) if nodes else []
-    now = ctx.now()
     with ctx.store.write() as tx:
         for (plan, comment), reacted in zip(shown, answers, strict=True):
             if reacted is not None:
-                deliveries.add_all(tx, _requests(plan, comment, reacted))
-        for plan in group:
-            plans.poll_again(tx, plan, now + poll_pause(now - _since(plan)))
+                deliveries.add_all(tx, [_delivery(plan, request) for request in requests_of(plan, comment, reacted)])
 
 
 def up_for_decision(plan: Plan) -> Revision | Review | None:
@@ -73,7 +98,8 @@ def _since(plan: Plan) -> float:
     return comment.posted_at if comment is not None and comment.posted_at is not None else plan.requested_at
 
 
-def _requests(plan: Plan, comment: Revision | Review, reacted: ReactedComment) -> list[NewDelivery]:
+def requests_of(plan: Plan, comment: Revision | Review, reacted: ReactedComment) -> list[Request]:
+    """Return what the reactions on a comment ask for, rejections first."""
     found = []
     for content, verb in VERBS.items():
         for reaction in reacted.reactions:
@@ -90,7 +116,7 @@ def _requests(plan: Plan, comment: Revision | Review, reacted: ReactedComment) -
                 on_comment=comment.comment_id,
                 reaction_id=reaction.id,
             )
-            found.append(_delivery(plan, request))
+            found.append(request)
     return found
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bot.intake import payloads as pl
 from bot.lifecycle import events as ev
 from bot.lifecycle.commands import Command, Verb, parse
-from bot.lifecycle.plan import IssueSnapshot, Plan
-from bot.lifecycle.requests import Request
+from bot.lifecycle.requests import TAKES_ISSUE, Request
 from bot.lifecycle.states import HoldCause, State, Via
 from bot.store import deliveries, jobs, plans, throttles, timers
 from bot.store.events import EVENT, event_delivery
@@ -21,6 +20,7 @@ from bot.worker.schedule import ALARM_PAUSE, RUN_GRACE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bot.lifecycle.plan import Plan
     from bot.store.deliveries import Delivery
     from bot.store.engine import Tx
 
@@ -66,9 +66,7 @@ def _issues(tx: Tx, delivery: Delivery, said: pl.IssuesPayload, _bot: int) -> st
         return _put(tx, delivery, ev.HoldLifted(**_said(delivery), cause=LIFTS[said.action]))
     if said.action == "deleted":
         return _put(tx, delivery, ev.Gone(**_said(delivery), what="the issue"))
-    author = said.issue.user.person if said.issue.user else None
-    snapshot = IssueSnapshot(title=said.issue.title, body=said.issue.body or "", author=author)
-    return _put(tx, delivery, ev.IssueEdited(**_said(delivery), sha256=snapshot.sha256))
+    return _put(tx, delivery, ev.IssueEdited(**_said(delivery), sha256=said.issue.snapshot.sha256))
 
 
 def _labelled(tx: Tx, delivery: Delivery, said: pl.IssuesPayload) -> str:
@@ -92,6 +90,7 @@ def _labelled(tx: Tx, delivery: Delivery, said: pl.IssuesPayload) -> str:
         via=Via.LABEL,
         at=delivery.received_at,
         source=f"label:{hashlib.sha256(delivery.body.encode()).hexdigest()[:32]}",
+        issue=said.issue.snapshot,
     )
     return ask(tx, request)
 
@@ -119,6 +118,7 @@ def _comments(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int
     if author is None or author.type == "Bot" or said.repo is None:
         return "bots give no commands"
     commands = parse(said.comment.body or "")
+    snapshot = said.issue.snapshot if said.issue.pull_request is None else None
     notes = [
         ask(
             tx,
@@ -131,6 +131,7 @@ def _comments(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int
                 at=_epoch(said.comment.created_at),
                 source=f"comment:{said.comment.id}:{number}",
                 comment_id=said.comment.id,
+                issue=snapshot if command.verb in TAKES_ISSUE else None,
             ),
         )
         for number, command in enumerate(commands)
@@ -165,9 +166,12 @@ def _pushes(tx: Tx, delivery: Delivery, said: pl.PushPayload, bot: int) -> str:
         return _alarm(tx, said) if by_us else "the default branch moved"
     if by_us:
         return "our own push"
+    plan = plans.latest(tx, delivery.lane)
+    if plan is None or said.ref != f"refs/heads/{plan.branch}":
+        return "not the branch of the issue's newest plan"
     head = None if said.deleted else said.after
     by = said.sender.person if said.sender else None
-    return _put(tx, delivery, ev.BranchMoved(**_said(delivery), head=head, by=by))
+    return apply(tx, plan, ev.BranchMoved(**_said(delivery), head=head, by=by))
 
 
 def _alarm(tx: Tx, said: pl.PushPayload) -> str:

@@ -67,6 +67,22 @@ def test_a_dispatched_job_knows_its_run_and_the_policy_it_starts_with():
     assert (keys(step), step.note) == ([], "run 42")
 
 
+def test_a_trial_merge_adopts_no_policy():
+    job = stories.job(JobKind.CHECK_BASE)
+    before = plan(State.IN_REVIEW, WaitingOn.RUNNER, job=job, diff_approval=stories.DIFF_APPROVAL, **stories.REVIEWED)
+    step = put(before, ev.JobDispatched(**AT, job=job.id, run_id=42, policy=Policy(protected=())))
+    assert step.plan.policy == before.policy
+
+
+def test_more_paths_in_conflict_than_a_message_holds_go_back_as_far_as_they_fit():
+    job = stories.job(JobKind.CHECK_BASE)
+    before = plan(State.IN_REVIEW, WaitingOn.RUNNER, job=job, diff_approval=stories.DIFF_APPROVAL, **stories.REVIEWED)
+    paths = tuple(f"{'deep/' * 40}{number}.py" for number in range(500))
+    step = put(before, ev.BaseReported(**AT, job=job.id, conflicts=paths))
+    assert step.plan.state is State.EXECUTING
+    assert step.plan.feedback[-1].text.startswith(f"The default branch changed these files too:\n{paths[0]}\n")
+
+
 def test_a_claimed_job_is_noted():
     step = put(EXECUTING, ev.JobClaimed(**AT, job=JOB))
     assert step.plan.job.claimed

@@ -31,6 +31,14 @@ def failure(during: JobKind) -> Failure:
     return Failure(outcome=Outcome.RUNNER_FAILED, sentence="It broke.", during=during)
 
 
+@pytest.mark.parametrize(("before", "shown"), [(AT_PLAN_GATE, 902), (AT_DIFF_GATE, 903)], ids=["plan", "diff"])
+def test_words_written_in_the_second_of_the_comment_count_where_they_were_written_after_it(before, shown):
+    posted = {902: 200.0, 903: 400.0}[shown]
+    early = put(before, approved(posted, comment_id=shown - 1))
+    assert (early.plan.state, early.note) == (before.state, "nothing is up for decision now")
+    assert put(before, approved(posted, comment_id=shown + 1)).plan.waiting_on is not before.waiting_on
+
+
 def test_a_request_opens_a_draft_and_has_it_written():
     step = open_plan(makers.requested(), UID, 2)
     assert (step.plan.state, step.plan.waiting_on, step.plan.version) == (State.DRAFT, WaitingOn.RUNNER, 1)

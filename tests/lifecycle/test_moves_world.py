@@ -40,6 +40,14 @@ def posted(revision: int) -> ev.PlanPosted:
     return ev.PlanPosted(**AT, revision=revision, comment_id=990, node_id="IC_9", sha256="9" * 64, posted_at=480.0)
 
 
+def test_a_branch_that_reads_back_as_before_the_push_is_no_confirmation():
+    before = plan(State.VERIFYING, WaitingOn.BOT, review=UNSHOWN, branch_head=OTHER, **stories.APPROVED)
+    step = put(before, ev.BranchMoved(**AT, head=OTHER))
+    assert (step.plan.state, step.plan.failure.outcome) == (State.FAILED, Outcome.BRANCH_MOVED)
+    at_work = before.model_copy(update={"job": stories.job(), "waiting_on": WaitingOn.RUNNER})
+    assert put(at_work, ev.BranchMoved(**AT, head=OTHER)).note == "the branch is where it should be"
+
+
 # posted
 
 

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from bot.lifecycle.plan import Job, Plan
 
 
+LONGEST_LIST = 60_000
+"""Characters of the paths in conflict that go back to the agent: one message holds 65,536."""
+
+
 def _open(plan: Plan) -> Job:
     """Return the open job. :func:`bot.lifecycle.transitions.transition` lets no event of another job in."""
     if plan.job is None:
@@ -50,9 +54,13 @@ def wait_in_queue(plan: Plan, event: events.QueueWaits) -> Step:
 
 
 def dispatched(plan: Plan, event: events.JobDispatched) -> Step:
-    """Remember the run, which the runner's token must name."""
+    """Remember the run, which the runner's token must name, and the policy it goes by.
+
+    A trial merge goes by none: adopting one there would carry it past the question whether the approval covers it.
+    """
     job = _open(plan).model_copy(update={"run_id": event.run_id})
-    return Step(changed(plan, job=job, policy=event.policy), (), f"run {event.run_id}")
+    policy = plan.policy if job.kind is JobKind.CHECK_BASE else event.policy
+    return Step(changed(plan, job=job, policy=policy), (), f"run {event.run_id}")
 
 
 def claimed(plan: Plan, _event: events.JobClaimed) -> Step:
@@ -109,7 +117,7 @@ def base_reported(plan: Plan, event: events.BaseReported) -> Step:
         return fail(plan, failed_for_us("The approval is gone.", JobKind.CHECK_BASE), "no approval to act on")
     if not event.conflicts:
         return moved(plan, "merges cleanly", open_pull_request(plan, review.work.head))
-    paths = "\n".join(event.conflicts)
+    paths = "\n".join(event.conflicts)[:LONGEST_LIST]
     words = Feedback(kind="conflict", author="twogate", text=f"The default branch changed these files too:\n{paths}")
     plan = changed(
         plan, state=State.EXECUTING, diff_approval=None, feedback=(*plan.feedback, words), branch_head=review.work.head

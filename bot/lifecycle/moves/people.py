@@ -33,8 +33,13 @@ def _nothing_to_decide(plan: Plan, event: events.Approved) -> Step:
 
 
 def _meant_for(shown: Revision | Review, event: events.Approved) -> bool:
-    """Whether the person can have seen this: a reaction on its comment, or words written after it was posted."""
-    if shown.posted_at is None or event.at < shown.posted_at:
+    """Whether the person can have seen this: a reaction on its comment, or words written after it was posted.
+
+    GitHub's times are whole seconds; within one, the comments' numbers tell which of two was written first.
+    """
+    if shown.posted_at is None or shown.comment_id is None or event.at < shown.posted_at:
+        return False
+    if event.comment_id is not None and event.comment_id < shown.comment_id:
         return False
     return event.on_comment is None or event.on_comment == shown.comment_id
 

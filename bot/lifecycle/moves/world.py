@@ -154,7 +154,9 @@ def issue_edited(plan: Plan, event: events.IssueEdited) -> Step:
 
 def branch_moved(plan: Plan, event: events.BranchMoved) -> Step:
     """Somebody pushed to the plan's branch, or removed it."""
-    known = {plan.branch_head, plan.review.work.head if plan.review else None}
+    known = {plan.review.work.head if plan.review else None}
+    if plan.state is not State.VERIFYING or plan.job is not None:
+        known.add(plan.branch_head)  # what was just pushed is read back against the verified commit alone
     if event.head is not None and event.head in known:
         return Step(plan, (), "the branch is where it should be")
     return branch_is_elsewhere(plan, event, event.head, event.by)

@@ -6,24 +6,22 @@ from typing import TYPE_CHECKING
 
 from bot.github.gateway import Missing
 from bot.lifecycle.commands import Verb, parse
-from bot.lifecycle.policy import Policy
-from bot.lifecycle.requests import Reading
+from bot.lifecycle.policy import Action, Policy, may
+from bot.lifecycle.requests import TAKES_ISSUE, Reading
 from bot.lifecycle.states import State, Via
-from bot.store import plans
+from bot.store import deliveries, plans
 from bot.store.deliveries import NewDelivery
 from bot.worker.context import Done, Judged, PolicyFault
 from bot.worker.effects.texts import sha256
 from bot.worker.policies import InvalidPolicyError
+from bot.worker.poll import requests_of, up_for_decision
 
 if TYPE_CHECKING:
     from bot.lifecycle.effects import Authorise
-    from bot.lifecycle.plan import Plan
+    from bot.lifecycle.plan import IssueSnapshot, Plan
     from bot.lifecycle.requests import Request
     from bot.store.outbox import Claimed
     from bot.worker.context import Context
-
-NEED_ISSUE = frozenset({Verb.PLAN, Verb.UPDATE})
-"""Commands that take the issue's text as it reads now."""
 
 
 def authorise(ctx: Context, claimed: Claimed, effect: Authorise) -> Done:
@@ -40,6 +38,7 @@ def authorise(ctx: Context, claimed: Claimed, effect: Authorise) -> Done:
         return Done("the policy can't be read", (_delivery(claimed, "policy_invalid", reason.model_dump_json()),))
     if request.via is Via.LABEL and not policy.is_label(request.command.argument):
         return Done(f"the label {request.command.argument!r} asks for nothing here")
+    request = _objection(ctx, request, plan, policy) or request
     judged = Judged(request=request, reading=_read(ctx, request, plan, policy))
     delivery = _delivery(claimed, "authorised", judged.model_dump_json())
     return Done(f"{request.actor.login} has {judged.reading.permission.name.lower()}", (delivery,))
@@ -76,18 +75,21 @@ def _last_valid(ctx: Context, request: Request) -> Policy:
 
 
 def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy) -> Reading:
-    needs_issue = request.command.verb in NEED_ISSUE
     reading = Reading(
         permission=ctx.gateway.permission(request.repo, request.actor),
         still_stands=_still_stands(ctx, request, plan),
         policy=policy,
-        issue=ctx.gateway.issue(request.repo, request.issue_number).snapshot if needs_issue else None,
+        issue=_issue(ctx, request) if request.command.verb in TAKES_ISSUE else None,
     )
     if request.command.verb is not Verb.APPROVE or plan is None:
         return reading
     return reading.model_copy(
         update={"plan_sha256": plan_comment_sha256(ctx, plan), "branch_head": _branch_head(ctx, plan)}
     )
+
+
+def _issue(ctx: Context, request: Request) -> IssueSnapshot:
+    return request.issue or ctx.gateway.issue(request.repo, request.issue_number).snapshot
 
 
 def _still_stands(ctx: Context, request: Request, plan: Plan | None) -> bool:
@@ -108,6 +110,20 @@ def _still_stands(ctx: Context, request: Request, plan: Plan | None) -> bool:
         return False
     unedited = comment.updated_at == comment.created_at and request.command in parse(comment.body)
     return comment.author_id == request.actor.id and unedited
+
+
+def _objection(ctx: Context, request: Request, plan: Plan | None, policy: Policy) -> Request | None:
+    """Return the rejection that stands beside an approval and that no look at the reactions has found yet: it wins."""
+    if plan is None or plan.waiting_on not in plans.POLLED or request.command.verb is not Verb.APPROVE:
+        return None
+    shown = up_for_decision(plan)
+    if shown is None:
+        return None
+    (reacted,) = ctx.gateway.reactions(plan.repo, [shown.node_id or ""])
+    found = requests_of(plan, shown, reacted) if reacted is not None else []
+    with ctx.store.read() as tx:
+        new = [r for r in found if r.command.verb is Verb.REJECT and not deliveries.is_known(tx, r.source)]
+    return next((r for r in new if may(policy, ctx.gateway.permission(r.repo, r.actor), Action.DECIDE)), None)
 
 
 def _reaction_stands(ctx: Context, request: Request, plan: Plan | None) -> bool:

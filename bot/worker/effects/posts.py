@@ -112,16 +112,20 @@ def acknowledge(ctx: Context, claimed: Claimed, _effect: Acknowledge) -> Done:
 
 
 def post_plan(ctx: Context, claimed: Claimed, effect: PostPlan) -> Done:
-    """Post a revision; what an approval binds to is the text as GitHub has it."""
+    """Post a revision; what an approval binds to is our text as GitHub has it.
+
+    A comment that is found again may have been edited by somebody before the bot knew of it: it is put right.
+    """
     plan = _plan(ctx, claimed)
     revision = _revision(plan, effect.revision)
     try:
         body = wording.plan_comment(plan, revision)
     except TooLong as fault:
         raise Permanent(str(fault)) from fault
-    comment = ctx.gateway.ensure_comment(
-        plan.repo, plan.issue_number, plan_key(plan, revision), body, first=claimed.first
-    )
+    key = plan_key(plan, revision)
+    comment = ctx.gateway.ensure_comment(plan.repo, plan.issue_number, key, body, first=claimed.first)
+    if not claimed.first and comment.body != marked(key, body):
+        comment = ctx.gateway.edit_comment(plan.repo, comment.id, marked(key, body))
     event = ev.PlanPosted(
         at=ctx.now(),
         source=claimed.key,
@@ -129,7 +133,7 @@ def post_plan(ctx: Context, claimed: Claimed, effect: PostPlan) -> Done:
         comment_id=comment.id,
         node_id=comment.node_id,
         sha256=sha256(comment.body),
-        posted_at=comment.created_at,
+        posted_at=comment.updated_at,
     )
     return found(claimed, event, f"comment {comment.id}")
 

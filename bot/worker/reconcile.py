@@ -19,6 +19,9 @@ from bot.store.events import event_delivery
 from bot.worker.schedule import REDELIVER_SPAN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bot.github.gateway import IssueInfo
     from bot.lifecycle.plan import Plan
     from bot.store.deliveries import NewDelivery
     from bot.store.jobs import Job
@@ -100,21 +103,28 @@ def _issue_news(ctx: Context, plan: Plan) -> list[Any]:
         issue = ctx.gateway.issue(plan.repo, plan.issue_number)
     except Missing:
         return [ev.Gone(**said, what="the issue")]
-    news: list[Any] = []
-    closed = plan.hold is not None and HoldCause.ISSUE_CLOSED in plan.hold.causes
-    if issue.state == "closed" and not closed and plan.state is not State.PR_OPEN:
-        news.append(ev.HoldPlaced(**said, cause=HoldCause.ISSUE_CLOSED))
-    if issue.state == "open" and closed:
-        news.append(ev.HoldLifted(**said, cause=HoldCause.ISSUE_CLOSED))
-    label_off = plan.hold is not None and HoldCause.LABEL_REMOVED in plan.hold.causes
-    labelled = (plan.label or plan.policy.label).casefold() in {name.casefold() for name in issue.labels}
-    if labelled and label_off:
-        news.append(ev.HoldLifted(**said, cause=HoldCause.LABEL_REMOVED))
-    if plan.label is not None and not labelled and not label_off and plan.state is not State.PR_OPEN:
-        news.append(ev.HoldPlaced(**said, cause=HoldCause.LABEL_REMOVED))
+    archived = ctx.gateway.repository(plan.repo).archived
+    news = [*_hold_news(plan, issue, said, archived=archived)]
     if issue.snapshot.sha256 != plan.issue.sha256 and not plan.issue_stale:
         news.append(ev.IssueEdited(**said, sha256=issue.snapshot.sha256))
     return news
+
+
+def _hold_news(plan: Plan, issue: IssueInfo, said: dict[str, Any], *, archived: bool) -> Iterator[Any]:
+    labelled = (plan.label or plan.policy.label).casefold() in {name.casefold() for name in issue.labels}
+    holding = frozenset(plan.hold.causes) if plan.hold is not None else frozenset()
+    wanted_off = plan.label is not None or HoldCause.LABEL_REMOVED in holding
+    stands = {
+        HoldCause.ISSUE_CLOSED: issue.state == "closed",
+        HoldCause.ISSUE_LOCKED: issue.locked,
+        HoldCause.REPOSITORY_ARCHIVED: archived,
+        HoldCause.LABEL_REMOVED: wanted_off and not labelled,
+    }
+    for cause, holds in stands.items():
+        if holds and cause not in holding and plan.state is not State.PR_OPEN:
+            yield ev.HoldPlaced(**said, cause=cause)
+        if cause in holding and not holds:
+            yield ev.HoldLifted(**said, cause=cause)
 
 
 def _pull_news(ctx: Context, plan: Plan) -> list[Any]:

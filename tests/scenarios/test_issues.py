@@ -137,6 +137,16 @@ def test_a_closing_nobody_told_of_is_found(village: Village) -> None:
     assert village.stands(issue) == "held: issue_closed, draft, waits for plan_decision"
 
 
+def test_a_lock_nobody_told_of_is_found_and_so_is_its_end(village: Village) -> None:
+    issue = village.planned()
+    for locked, stands in ((True, "held: issue_locked, draft"), (False, "draft")):
+        village.github.faults.add("drop", event=f"issues.{'locked' if locked else 'unlocked'}")
+        village.github.control.lock_issue(village.repository, issue, locked=locked)
+        village.settle()
+        village.periodically("reconcile")
+        assert village.stands(issue) == f"{stands}, waits for plan_decision"
+
+
 def test_a_label_taken_off_that_nobody_told_of_is_found(village: Village) -> None:
     issue = village.planned()
     village.github.faults.add("drop", event="issues.unlabeled")

@@ -93,6 +93,18 @@ def test_an_archived_repository_holds_its_plans(village: Village) -> None:
     assert village.stands(issue) == "draft, waits for plan_decision"
 
 
+def test_the_end_of_an_archive_nobody_told_of_is_found(village: Village) -> None:
+    issue = village.planned()
+    village.github.control.archive_repository(village.repository, "alice")
+    village.excused = {"show_status"}
+    village.settle()
+    village.github.faults.add("drop", event="repository.unarchived")
+    village.github.control.archive_repository(village.repository, "alice", archived=False)
+    village.later(120)
+    village.periodically("reconcile")
+    assert village.stands(issue) == "draft, waits for plan_decision"
+
+
 def pushed_as_the_app(village: Village) -> str:
     """Somebody has got hold of the App's rights and pushes to the default branch."""
     hub = village.github.hub

@@ -26,8 +26,15 @@ MAX_PATCH = 200_000
 MAX_PATHS = 500
 """Paths a report lists by name; beyond it only their number is told."""
 
+MAX_ATTEMPT = 1_000
+"""No job makes so many attempts; the policy allows ten."""
+MAX_USD = Decimal(10**18)
+"""More than any run costs, and a number that can be added up and printed."""
+
 Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
 Tail = Annotated[str, StringConstraints(max_length=MAX_TAIL)]
+Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
+"""As many as an integer of a database holds."""
 JobId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{8,32}-[0-9]{1,6}$")]
 
 
@@ -237,13 +244,13 @@ class Usage(Message):
     unit: Unit
     agent: Line
     model: Line | None
-    attempt: int = Field(ge=1)
-    input_tokens: int | None = Field(default=None, ge=0)
-    output_tokens: int | None = Field(default=None, ge=0)
-    cache_read_tokens: int | None = Field(default=None, ge=0)
-    cache_write_tokens: int | None = Field(default=None, ge=0)
-    reasoning_tokens: int | None = Field(default=None, ge=0)
-    usd: Decimal | None = Field(default=None, ge=0)
+    attempt: int = Field(ge=1, le=MAX_ATTEMPT)
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cache_read_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
+    usd: Decimal | None = Field(default=None, ge=0, le=MAX_USD)
     usd_source: UsdSource = UsdSource.UNKNOWN
     price_date: Line | None = None
     seconds: float = Field(ge=0)

@@ -15,9 +15,9 @@ Text = Annotated[str, StringConstraints(max_length=65_536)]
 
 
 class Message(BaseModel):
-    """Base of everything that travels: immutable, and nothing unknown gets in."""
+    """Base of everything that travels: immutable, nothing unknown gets in, and every number is one."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Unit(StrEnum):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, exists, or_, select
 
+from bot.store.documents import note
 from bot.store.schema import usage
 from runner.contract import Usage
 
@@ -46,6 +47,7 @@ def of_plan(tx: Tx, plan_uid: str) -> list[Spent]:
 
 
 def _add(tx: Tx, job: Job, number: int, run: Usage, *, final: bool) -> bool:
+    figures = {name: note(value) if isinstance(value, str) else value for name, value in run.model_dump().items()}
     insert = tx.insert(usage).values(
         job=job.id,
         final=final,
@@ -53,8 +55,7 @@ def _add(tx: Tx, job: Job, number: int, run: Usage, *, final: bool) -> bool:
         plan_uid=job.plan_uid,
         repository_id=job.repository_id,
         at=tx.now,
-        **run.model_dump(exclude={"usd"}),
-        usd=None if run.usd is None else str(run.usd),
+        **{**figures, "usd": None if run.usd is None else str(run.usd)},
     )
     insert = insert.on_conflict_do_nothing(index_elements=["job", "final", "number"])
     return tx.execute(insert.returning(usage.c.id)).first() is not None

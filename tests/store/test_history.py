@@ -196,6 +196,15 @@ def test_what_was_used_is_kept_exactly_and_unknown_is_not_zero(store: Store, job
         assert usage.of_plan(tx, "cafe0002") == []
 
 
+def test_what_an_agent_calls_its_model_can_be_stored_whatever_it_is(store: Store, job: Job) -> None:
+    odd = Usage(unit=Unit.EXECUTE_PLAN, agent="a", model="m\0", attempt=1, seconds=1, input_tokens=2**63 - 1)
+    with store.write() as tx:
+        usage.add(tx, job, [odd], final=True)
+    with store.read() as tx:
+        (spent,) = usage.of_plan(tx, job.plan_uid)
+    assert (spent.usage.model, spent.usage.input_tokens) == ("m\N{REPLACEMENT CHARACTER}", 2**63 - 1)
+
+
 def test_a_late_report_counts_instead_of_the_last_heartbeat(store: Store, job: Job) -> None:
     with store.write() as tx:
         usage.add(tx, job, [run("0.1", complete=False)], final=False)

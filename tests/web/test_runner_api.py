@@ -473,6 +473,7 @@ def changed(done: Report, **fields: Any) -> str:
 def test_what_is_no_report_is_refused_with_what_to_do(lab: Lab) -> None:
     job, key = lab.claimed()
     done = report(job)
+    run = done.usage[0].model_dump(mode="json")
     for body, words in (
         (changed(done, version=2), "update the bot"),
         (changed(done, version=0), "update the runner"),
@@ -480,6 +481,10 @@ def test_what_is_no_report_is_refused_with_what_to_do(lab: Lab) -> None:
         (changed(done, news=1), "news: Extra inputs are not permitted): update the runner"),
         (changed(done, job="cafecafe-9"), "report of job cafecafe-9"),
         (changed(done, outcome="great"), "outcome"),
+        (changed(done, ended_at=float("inf")), "ended_at: Input should be a finite number"),
+        (changed(done, usage=[{**run, "seconds": float("nan")}]), "usage.0.seconds"),
+        (changed(done, usage=[{**run, "usd": "1E+999999999"}]), "usage.0.usd"),
+        (changed(done, usage=[{**run, "input_tokens": 2**63}]), "usage.0.input_tokens"),
         ("[]", "update the runner"),
         ("", "update the runner"),
         ('{"version":', "update the runner"),

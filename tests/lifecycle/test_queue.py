@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.lifecycle.globs import meet
+from bot.lifecycle.globs import meet, overlapping
 from bot.lifecycle.plan import Approval, Hold, Plan, Revision
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.queue import Verdict, next_starts
@@ -149,6 +149,7 @@ def test_never_more_at_once_than_slots_nor_two_on_one_file(rows, slots):
 
 # patterns
 
+NAMED = [f"src/module{number}/file.py" for number in range(400)]
 SEGMENTS = st.sampled_from(["a", "b", "*", "?", "**", "a*", "*b", "ab", "?b", "a?", "**b"])
 PATTERNS = st.builds(
     lambda parts, end: "/".join(parts) + end, st.lists(SEGMENTS, min_size=1, max_size=3), st.sampled_from(["", "/"])
@@ -198,4 +199,5 @@ def test_hostile_patterns_take_no_long_time():
     before = time.process_time()
     assert not meet("*a" * 150, "*b" * 149 + "c")
     assert meet("**/" * 100 + "x", "**/" * 100 + "*")
+    assert not overlapping(NAMED, [f"{path}.bak" for path in NAMED])
     assert time.process_time() - before < 5

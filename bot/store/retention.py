@@ -1,10 +1,13 @@
-"""What may be forgotten: finished rows of the queues. Never the journal, the plans or what was spent."""
+"""What may be forgotten: finished rows of the queues. Never the journal, the plans or what was spent.
+
+Nor reactions: they stand for as long as people leave them, and each is judged once.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, true
 
 from bot.store.schema import deliveries, outbox
 
@@ -27,6 +30,7 @@ def forget(tx: Tx) -> int:
         c = table.c
         done = (c.done_at < tx.now - KEEP_DONE_DAYS * DAY) & c.parked_at.is_(None)
         parked = c.parked_at < tx.now - KEEP_PARKED_DAYS * DAY
-        old = select(c.id).where(c.done_at.is_not(None), done | parked).limit(BATCH - gone)
+        passing = c.source != "poll" if table is deliveries else true()
+        old = select(c.id).where(c.done_at.is_not(None), done | parked, passing).limit(BATCH - gone)
         gone += tx.execute(delete(table).where(c.id.in_(old))).rowcount
     return gone

@@ -21,7 +21,7 @@ def fill(store: Store, name: str) -> None:
     with store.write() as tx:
         for kind in ("done", "parked", "open"):
             lane = f"{name}-{kind}"
-            deliveries.add(tx, NewDelivery(lane, "poll", "e", lane, "{}"))
+            deliveries.add(tx, NewDelivery(lane, "github", "e", lane, "{}"))
             outbox.add(tx, [Acknowledge(key=lane)], lane=lane, installation_id=3)
         for kind in ("done", "parked"):
             delivery, claimed = deliveries.next_open(tx), outbox.claim(tx, "me", 60, ["acknowledge"])
@@ -66,6 +66,19 @@ def test_finished_rows_go_first_parked_ones_later_open_ones_and_the_journal_neve
     assert counts(store) == (1, 0, 1, 0)
     with store.read() as tx:
         assert len(journal.of_lane(tx, "a")) == 1
+
+
+def test_a_reaction_is_never_forgotten_since_it_would_be_judged_again(store: Store, clock: Clock) -> None:
+    reaction = NewDelivery("reaction:7", "poll", "request", "7:12", "{}")
+    with store.write() as tx:
+        deliveries.add(tx, reaction)
+        found = deliveries.next_open(tx)
+        assert found is not None
+        deliveries.finish(tx, found, "refused")
+    clock.forward(1_000 * DAY)
+    assert forget(store) == 0
+    with store.write() as tx:
+        assert not deliveries.add(tx, reaction)
 
 
 def test_a_batch_is_bounded(store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -190,8 +190,8 @@ ROWS: dict[type, tuple[_Cells, ...]] = {
     ev.ReviewPosted: (at(R, world.review_posted), stay(ALL - {R}, "no longer in review")),
     ev.BaseChecked: (at(R, world.base_checked), stay(ALL - {R}, "no longer in review")),
     ev.PullRequestOpened: (
-        go(R, world.pull_request_opened, to=P),
-        stay(ALL - {R}, "no longer in review"),
+        go({R, F}, world.pull_request_opened, to=P),
+        stay(ALL - {R, F}, "no longer in review"),
     ),
     ev.ApprovalVoid: (
         go(WORKING | {A}, world.approval_void, to=D),

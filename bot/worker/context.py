@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bot.lifecycle.requests import Reading, Request
 from bot.lifecycle.states import Frozen
 from bot.store.events import event_delivery
-from bot.worker.effects.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +33,6 @@ class Context:
     now: Callable[[], float]
     decrypt: Callable[[bytes], str]
     """Opens what the web kept of a push token."""
-    shown: Shown = field(default_factory=Shown)
 
 
 @dataclass(frozen=True, slots=True)

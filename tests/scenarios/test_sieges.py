@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bot import serving
 from bot.lifecycle.commands import MOST_COMMANDS
 from bot.store import plans
 from bot.worker.effects.texts import sha256
@@ -11,6 +12,7 @@ from runner.contract import Outcome
 from tests.scenarios.runner import plan_document
 
 if TYPE_CHECKING:
+    from bot.github.gateway import Pull
     from tests.scenarios.village import Village
 
 
@@ -91,6 +93,38 @@ def test_a_readers_thumb_down_stops_no_approval(village: Village) -> None:
     village.alice.comment(issue, "/approve")
     village.settle()
     assert village.stands(issue) == "executing, waits for runner"
+
+
+def test_what_another_process_wrote_into_the_status_is_noticed(village: Village) -> None:
+    issue = village.planned()
+    before = village.text(issue, "status")
+    first = village.worker
+    village.worker = serving.worker(village.parts)
+    village.mia.call("PATCH", f"/issues/{issue}", state="closed")
+    village.settle()
+    assert village.text(issue, "status") != before
+    village.worker = first
+    village.mia.call("PATCH", f"/issues/{issue}", state="open")
+    village.settle()
+    assert village.text(issue, "status") == before
+
+
+def test_a_pull_request_that_was_opened_while_the_branch_moved_is_adopted(village: Village) -> None:
+    issue = village.reviewed()
+    village.alice.comment(issue, "/approve")
+    opened = village.parts.gateway.ensure_pull
+
+    def pushed_meanwhile(*args: Any, **fields: Any) -> Pull:
+        pull = opened(*args, **fields)
+        village.push("bob", {"shop/other.py": "mine"}, branch=f"plan/{issue}")
+        assert village.github.sender.drain(20)
+        return pull
+
+    village.parts.gateway.ensure_pull = pushed_meanwhile
+    village.settle()
+    assert village.stands(issue) == "pr_open, waits for merge"
+    assert village.thread(issue)[-1] == "branch_moved"
+    assert len(village.pulls()) == 1
 
 
 def test_a_plan_whose_reactions_cannot_be_read_lets_the_others_pass(village: Village) -> None:

@@ -107,13 +107,17 @@ def base_checked(plan: Plan, event: events.BaseChecked) -> Step:
 
 
 def pull_request_opened(plan: Plan, event: events.PullRequestOpened) -> Step:
-    """Out of our hands: people and their checks decide on the pull request."""
+    """Out of our hands: people and their checks decide on the pull request.
+
+    Also where the plan failed while it was being opened, as when somebody pushed to the branch at that moment.
+    """
     closing = conclude_check(plan, "success", f"Approved; pull request #{event.number}.")
     plan = changed(
         plan,
         state=State.PR_OPEN,
         waiting_on=WaitingOn.MERGE,
         hold=None,
+        failure=None,
         pull_request=event.number,
         pull_request_url=event.url,
     )

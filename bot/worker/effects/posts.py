@@ -247,13 +247,11 @@ def _position(ctx: Context, plan: Plan) -> int | None:
 
 def _edit(ctx: Context, plan: Plan, comment_id: int, text: str) -> bool:
     """Edit a comment where it reads otherwise; False where it was deleted."""
-    if ctx.shown.shows(comment_id, text):
-        return True
     try:
-        ctx.gateway.edit_comment(plan.repo, comment_id, text)
+        if ctx.gateway.comment(plan.repo, comment_id).body != text:
+            ctx.gateway.edit_comment(plan.repo, comment_id, text)
     except Missing:
         return False
-    ctx.shown.note(comment_id, text)
     return True
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from tests.demo import players
+from tests.demo import confinement, players
 from tests.demo.pages import write_pages
 from tests.demo.promises import broken
 from tests.demo.refusal import Refusal
@@ -67,7 +67,9 @@ def play(home: Path, repo: str, agent: str, output: Path) -> int:
         player = players.own(agent, stage.policy_file) if agent else players.scripted(home / "agent", stage.tasks)
     teller.tell(None, player.sentence)
     machine = environment(stage, player)
-    with Town(home, source=stage.source, policy=policy(stage, player), machine=machine, conformance=True) as town:
+    sandbox = confinement.mode(player, machine, lambda text: teller.tell(None, text))
+    rules = policy(stage, player, sandbox)
+    with Town(home, source=stage.source, policy=rules, machine=machine, conformance=True) as town:
         teller.tell(None, f"GitHub on {town.github.url}, Twogate on {town.url}")
         scenes = perform(town, stage.tasks, teller)
         town.settle()
@@ -77,10 +79,10 @@ def play(home: Path, repo: str, agent: str, output: Path) -> int:
     return 1 if faults else 0
 
 
-def policy(stage: Stage, player: Player) -> str:
+def policy(stage: Stage, player: Player, sandbox: str = "auto") -> str:
     """The text of the policy file for this demo."""
     queue = {"max_parallel": 4, "overlap": "warn"}
-    settings = {"label": "agent", **player.policy, "queue": queue, "sandbox": "auto", "gates": list(stage.gates)}
+    settings = {"label": "agent", **player.policy, "queue": queue, "sandbox": sandbox, "gates": list(stage.gates)}
     return yaml.safe_dump(settings, sort_keys=False, width=1_000)
 
 

@@ -19,6 +19,7 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	  { echo "Python 3.11 or newer is needed; name one with PYTHON=python3.12."; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { echo "The venv could not be made. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	@echo "Installing what requirements.lock lists into $(VENV): a minute or two, once."
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps -e .
 	@touch $@

@@ -100,7 +100,7 @@ def environment(stage: Stage, player: Player) -> dict[str, str]:
 
 def ending(town: Town, scenes: list[Scene], pages: list[Path], faults: list[str]) -> None:
     """Print what came of it; the pull requests with their costs come last."""
-    print("\nPages:", *pages, sep="\n  ")
+    print("\nThe threads and pull requests, as pages to open:", *pages, sep="\n  ")
     for fault in faults:
         print(f"BROKEN: {fault}")
     print("\nEvery promise held.\n" if not faults else f"\n{len(faults)} promises were broken.\n")

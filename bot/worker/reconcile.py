@@ -31,17 +31,21 @@ log = logging.getLogger(__name__)
 
 
 def watch_jobs(ctx: Context) -> None:
-    """Tell the plans of jobs that are overdue: not started, not heard of, or not ended in time."""
+    """Tell the plans of jobs that are overdue: not started, not heard of, or not ended in time.
+
+    A report that only waits its turn stands before this in the plan's lane, and closes the job first.
+    """
     with ctx.store.write() as tx:
         for job in jobs.overdue(tx):
-            if job.reported_at is None:
-                deliveries.add(tx, _lost(job, ctx.now()))
+            deliveries.add(tx, _lost(job, ctx.now()))
             jobs.look_again(tx, job.id, ctx.now() + JOB_SILENCE)
 
 
 def _lost(job: Job, now: float) -> NewDelivery:
     if job.claimed_at is None:
         sentence = "No runner took the job in time. Is a self-hosted runner with the label `twogate` online?"
+    elif job.reported_at is not None:
+        sentence = "The runner's report could not be taken in; the bot's log says why."
     else:
         sentence = "The runner fell silent in the middle of the job; what it spent is known only up to then."
     event = ev.JobLost(at=now, source=f"overdue:{job.id}", job=job.id, sentence=sentence)
@@ -118,6 +122,7 @@ def _hold_news(plan: Plan, issue: IssueInfo, said: dict[str, Any], *, archived: 
         HoldCause.ISSUE_CLOSED: issue.state == "closed",
         HoldCause.ISSUE_LOCKED: issue.locked,
         HoldCause.REPOSITORY_ARCHIVED: archived,
+        HoldCause.APP_SUSPENDED: False,  # GitHub has just answered
         HoldCause.LABEL_REMOVED: wanted_off and not labelled,
     }
     for cause, holds in stands.items():

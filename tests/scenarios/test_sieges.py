@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from bot import serving
 from bot.lifecycle.commands import MOST_COMMANDS
-from bot.store import plans
+from bot.lifecycle.deadlines import JOB_SILENCE
+from bot.store import deliveries, plans
 from bot.worker.effects.texts import sha256
 from runner.contract import Outcome
 from tests.scenarios.runner import plan_document
@@ -120,11 +121,40 @@ def test_a_pull_request_that_was_opened_while_the_branch_moved_is_adopted(villag
         assert village.github.sender.drain(20)
         return pull
 
-    village.parts.gateway.ensure_pull = pushed_meanwhile
+    village.parts.gateway.ensure_pull = pushed_meanwhile  # type: ignore[method-assign]
     village.settle()
     assert village.stands(issue) == "pr_open, waits for merge"
     assert village.thread(issue)[-1] == "branch_moved"
     assert len(village.pulls()) == 1
+
+
+def test_a_report_that_could_not_be_taken_in_leaves_no_plan_waiting_for_ever(village: Village) -> None:
+    issue = village.labelled()
+    runner = village.runner(issue)
+    runner.claim()
+    runner.report(Outcome.PLANNED, plan=plan_document())
+    with village.parts.store.write() as tx:
+        report = deliveries.next_open(tx)
+        assert report is not None
+        deliveries.finish(tx, report, "as good as given up")
+    village.periodically("jobs", after=JOB_SILENCE + 1)
+    assert village.runner(issue).job != runner.job
+    village.runner(issue).write_plan()
+    assert village.stands(issue) == "draft, waits for plan_decision"
+
+
+def test_a_suspension_whose_end_nobody_told_is_lifted_all_the_same(village: Village) -> None:
+    issue = village.planned()
+    installation = int(village.app["installation_id"])
+    village.github.control.suspend(installation)
+    village.settle()
+    assert village.stands(issue).startswith("held: app_suspended")
+    village.github.faults.add("drop", event="installation.unsuspend")
+    village.github.control.suspend(installation, suspended=False)
+    village.later(120)
+    assert village.stands(issue).startswith("held: app_suspended")
+    village.periodically("reconcile")
+    assert village.stands(issue) == "draft, waits for plan_decision"
 
 
 def test_a_plan_whose_reactions_cannot_be_read_lets_the_others_pass(village: Village) -> None:

@@ -212,6 +212,9 @@ def _check_policy(arguments: argparse.Namespace) -> int:
     except UnicodeDecodeError:
         print(f"{arguments.file}: this is not UTF-8 text: save it as UTF-8.")
         return UNWELL
+    except OSError as error:
+        print(f"twogate: {arguments.file} can't be read: {error.strerror}.", file=sys.stderr)
+        return IMPOSSIBLE
     print(f"{arguments.file} is valid.")
     return WELL
 

@@ -54,10 +54,13 @@ def _tried(what: str, look: Callable[[], Finding]) -> Finding:
     try:
         return look()
     except (TwogateError, httpx.HTTPError, ValueError, OSError) as error:
-        return Finding(False, f"{what} can't be used: {error}")
+        said = str(error) or type(error).__name__
+        return Finding(False, f"{what} can't be used: {said.splitlines()[0]}")
 
 
 def _database(settings: Settings) -> Finding:
+    if not settings.home.is_dir():
+        return Finding(False, f"The bot's folder {settings.home} is not there yet: run `twogate migrate`.")
     if is_current(settings.database_url):
         return Finding(True, "The database answers and is up to date.")
     return Finding(False, "The database is not up to date: run `twogate migrate`.")

@@ -172,6 +172,17 @@ def test_every_ailment_is_named(
     assert "FAULT  GitHub's signing keys can't be used" in said
 
 
+def test_a_bot_that_was_never_started(
+    settings: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TWOGATE_HOME", str(tmp_path / "none"))
+    assert main(["doctor"]) == 1
+    assert (
+        f"FAULT  The bot's folder {tmp_path / 'none'} is not there yet: run `twogate migrate`."
+        in capsys.readouterr().out
+    )
+
+
 def test_an_app_that_github_does_not_know(
     settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -309,6 +320,7 @@ def test_check_policy_names_the_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     file.write_bytes(b"\xff\xfe")
     assert main(["check-policy", str(file)]) == 1
     assert main(["check-policy", str(tmp_path / "none.yml")]) == 2
+    assert f"{tmp_path / 'none.yml'} can't be read: No such file" in capsys.readouterr().err
 
 
 def test_what_is_shipped_is_what_lies_at_the_top() -> None:

@@ -17,8 +17,8 @@ import yaml
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-MAX_CHARACTERS = 65_536
-"""A longer text is not a settings file."""
+MAX_CHARACTERS = 16_384
+"""A longer text is not a settings file; reading one of this length takes about a second."""
 MAX_DEPTH = 12
 """Levels of nesting; the deepest key known anywhere lies on the fourth."""
 

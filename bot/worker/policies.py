@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from bot.errors import UserError
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from bot.github.gateway import Gateway
     from bot.lifecycle.plan import Repo
 
+KEPT = 256
+"""Texts whose meaning is kept, since a long one takes time to read and every command asks."""
 POLICY_PATH = ".github/twogate.yml"
 """Where a repository says how it wants to be served."""
 
@@ -20,7 +23,7 @@ class InvalidPolicyError(UserError):
 
 
 class Policies:
-    """Reads policies. Nothing is kept: a decision is made on what the repository says at that moment."""
+    """Reads policies. The file is asked for each time: a decision is made on what the repository says then."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -30,7 +33,16 @@ class Policies:
         text = self._gateway.file(repo, POLICY_PATH, ref)
         if text is None:
             return Policy.default()
-        try:
-            return parse_policy(text)
-        except PolicyError as error:
-            raise InvalidPolicyError(f"`{POLICY_PATH}`: {error}") from error
+        policy = _read(text)
+        if isinstance(policy, PolicyError):
+            raise InvalidPolicyError(f"`{POLICY_PATH}`: {policy}")
+        return policy
+
+
+@lru_cache(maxsize=KEPT)
+def _read(text: str) -> Policy | PolicyError:
+    """Return what a text says, or what is wrong with it; the same text says the same."""
+    try:
+        return parse_policy(text)
+    except PolicyError as error:
+        return error

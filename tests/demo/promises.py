@@ -68,6 +68,8 @@ def _thread(town: Town, scene: Scene) -> Iterator[str]:
     wanted = {f"{plan.uid}:status", *(f"{plan.uid}:plan:{r.number}" for r in plan.revisions)}
     if missing := wanted - set(marks):
         yield f"these comments are missing: {missing}"
+    if town.people["alice"].call("GET", f"/issues/{scene.issue}")["state"] != "closed":
+        yield "the issue is still open"
     if "plan: merged" not in town.people["alice"].labels(scene.issue):
         yield "the label does not say merged"
     if any(entry.actor_login == "rita" and entry.from_state != entry.to_state for entry in town.journal(scene.issue)):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from tests.standin import gitstore, pushes
 from tests.standin.errors import ApiError, unprocessable
+from tests.standin.render import Render
 from tests.standin.render_pull import pull_of
 
 if TYPE_CHECKING:
@@ -38,9 +40,25 @@ def merge(hub: Hub, issue: Issue, actor: User, body: dict[str, Any]) -> str:
     base, before = f"refs/heads/{part.base_ref}", part.base_sha
     gitstore.set_ref(path, base, sha, before)
     part.merged_at, part.merged_by, part.merge_sha = hub.clock(), actor, sha
+    for linked in _closed_by(issue):
+        linked.state, linked.closed_at, linked.closed_by = "closed", hub.clock(), actor
+        linked.updated_at, linked.state_reason = hub.clock(), "completed"
+        body = {"action": "closed", "issue": Render(hub).issue(linked)}
+        hub.emit("issues", body, issue.repo, sender=actor)
     pushes.close(hub, issue, actor)
     pushes.announce(hub, issue.repo, base, before, sha, actor)
     return sha
+
+
+CLOSES = re.compile(r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):? #(\d+)", re.IGNORECASE)
+
+
+def _closed_by(pull: Issue) -> list[Issue]:
+    """The open issues that the pull request's text closes when it is merged into the default branch."""
+    if pull.pull is None or pull.pull.base_ref != pull.repo.default_branch:
+        return []
+    named = [pull.repo.issues.get(int(number)) for number in CLOSES.findall(pull.body or "")]
+    return [issue for issue in named if issue and issue.pull is None and issue.state == "open"]
 
 
 def _commit(path: Path, issue: Issue, part: Pull, actor: User, body: dict[str, Any]) -> str:

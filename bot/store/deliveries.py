@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sqlalchemy import Row, Select, exists, select, update
+from sqlalchemy import Double, Row, Select, bindparam, exists, select, update
 
 from bot.store.documents import note
 from bot.store.schema import deliveries
@@ -90,7 +90,7 @@ def add_all(tx: Tx, news: Iterable[NewDelivery]) -> int:
 
 def ready(tx: Tx) -> bool:
     """Tell whether :func:`next_open` would find one; enough of a look in a read transaction."""
-    return tx.execute(_due(tx)).first() is not None
+    return tx.execute(_DUE, now=tx.now).first() is not None
 
 
 def next_open(tx: Tx) -> Delivery | None:
@@ -98,7 +98,7 @@ def next_open(tx: Tx) -> Delivery | None:
 
     In PostgreSQL its row stays locked until the transaction ends, and other workers pass it and its lane by.
     """
-    row = tx.execute(_due(tx).with_for_update(skip_locked=True)).first()
+    row = tx.execute(_DUE_LOCKED, now=tx.now).first()
     return None if row is None else _delivery(row)
 
 
@@ -140,16 +140,21 @@ def parked(tx: Tx, limit: int = 100) -> list[Parked]:
     return [Parked(*row) for row in rows]
 
 
-def _due(tx: Tx) -> Select[Any]:
+def _due() -> Select[Any]:
     older = deliveries.alias("older")
     c = deliveries.c
     blocked = exists().where(older.c.lane == c.lane, older.c.done_at.is_(None), older.c.id < c.id)
     return (
         select(c.guid, c.source, c.event, c.lane, c.body, c.installation_id, c.id, c.received_at, c.attempts)
-        .where(c.done_at.is_(None), c.not_before <= tx.now, ~blocked)
+        .where(c.done_at.is_(None), c.not_before <= bindparam("now", type_=Double), ~blocked)
         .order_by(c.not_before, c.id)
         .limit(1)
     )
+
+
+_DUE = _due()
+"""Made once, since the worker asks several times a second; so is each statement of its kind in the outbox."""
+_DUE_LOCKED = _DUE.with_for_update(skip_locked=True)
 
 
 def _delivery(row: Row[*tuple[Any, ...]]) -> Delivery:

@@ -52,9 +52,9 @@ class Tx:
         """Seconds since the epoch; the same throughout the transaction."""
         return self._now() if self._now else self._backend.clock(self.connection)
 
-    def execute(self, statement: Executable) -> CursorResult[*tuple[Any, ...]]:
-        """Execute a statement of SQLAlchemy Core."""
-        result = self.connection.execute(statement)
+    def execute(self, statement: Executable, **values: object) -> CursorResult[*tuple[Any, ...]]:
+        """Execute a statement of SQLAlchemy Core, with the values of its named parameters."""
+        result = self.connection.execute(statement, values or None)
         assert isinstance(result, CursorResult)  # noqa: S101 - what Core returns for every statement used here
         return result
 

@@ -13,7 +13,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import ColumnElement, Select, String, and_, cast, exists, literal, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Double,
+    Select,
+    String,
+    and_,
+    bindparam,
+    cast,
+    exists,
+    literal,
+    or_,
+    select,
+    update,
+)
 
 from bot.lifecycle.effects import Effect, ShowStatus
 from bot.store import deliveries
@@ -84,7 +97,7 @@ def read_effect(payload: str) -> Effect:
 
 def ready(tx: Tx, kinds: Collection[str], paced: Collection[str] = ()) -> bool:
     """Tell whether :func:`claim` would find something; enough of a look in a read transaction."""
-    return tx.execute(_claimable(tx, kinds, paced)).first() is not None
+    return tx.execute(_CLAIMABLE, now=tx.now, kinds=list(kinds), paced=list(paced)).first() is not None
 
 
 def claim(tx: Tx, owner: str, lease: float, kinds: Collection[str], paced: Collection[str] = ()) -> Claimed | None:
@@ -94,7 +107,7 @@ def claim(tx: Tx, owner: str, lease: float, kinds: Collection[str], paced: Colle
     kinds, those that write, one at a time is in hand for each installation. Nothing is taken whose gate is closed.
     """
     tx.exclusive("claim")
-    row = tx.execute(_claimable(tx, kinds, paced).with_for_update(skip_locked=True)).first()
+    row = tx.execute(_CLAIMABLE_LOCKED, now=tx.now, kinds=list(kinds), paced=list(paced)).first()
     if row is None:
         return None
     token = secrets.token_hex(8)
@@ -118,7 +131,7 @@ def may_call(tx: Tx, claimed: Claimed, least: float) -> bool:
     """Tell, just before calling out, whether the claim is still ours for ``least`` seconds and its gate is open."""
     c = outbox.c
     held = and_(c.id == claimed.id, c.token == claimed.token, c.done_at.is_(None), c.lease_until >= tx.now + least)
-    return tx.execute(select(c.id).where(held, ~_shut(tx, "installation:"))).first() is not None
+    return tx.execute(select(c.id).where(held, ~_shut("installation:")), now=tx.now).first() is not None
 
 
 def finish(tx: Tx, claimed: Claimed, result: str, follow_ups: Iterable[NewDelivery] = ()) -> bool:
@@ -173,6 +186,8 @@ def job_of(claimed: Claimed) -> str | None:
 
 
 _FREE: dict[str, Any] = {"owner": None, "token": None, "lease_until": None}
+_NOW = bindparam("now", type_=Double)
+_KINDS, _PACED = (bindparam(name, type_=String, expanding=True) for name in ("kinds", "paced"))
 
 
 def _add(tx: Tx, effect: Effect, address: dict[str, Any]) -> bool:
@@ -197,27 +212,29 @@ def _status_waits(tx: Tx, lane: str) -> bool:
     return tx.execute(query.with_for_update()).first() is not None
 
 
-def _claimable(tx: Tx, kinds: Collection[str], paced: Collection[str]) -> Select[Any]:
+def _claimable() -> Select[Any]:
     c, other = outbox.c, outbox.alias("other").c
-    held = other.lease_until > tx.now
+    held = other.lease_until > _NOW
     before = or_(other.priority < c.priority, and_(other.priority == c.priority, other.id < c.id))
     lane_busy = exists().where(other.lane == c.lane, other.done_at.is_(None), other.id != c.id, or_(held, before))
     writer = and_(other.installation_id == c.installation_id, other.done_at.is_(None), held)
-    writes = and_(
-        c.kind.in_(list(paced)), or_(exists().where(writer, other.kind.in_(list(paced))), _shut(tx, "writes:"))
-    )
+    writes = and_(c.kind.in_(_PACED), or_(exists().where(writer, other.kind.in_(_PACED)), _shut("writes:")))
     return (
         select(outbox)
-        .where(c.done_at.is_(None), c.not_before <= tx.now, or_(c.lease_until.is_(None), c.lease_until <= tx.now))
-        .where(c.kind.in_(list(kinds)), ~lane_busy, ~writes, ~_shut(tx, "installation:"))
+        .where(c.done_at.is_(None), c.not_before <= _NOW, or_(c.lease_until.is_(None), c.lease_until <= _NOW))
+        .where(c.kind.in_(_KINDS), ~lane_busy, ~writes, ~_shut("installation:"))
         .order_by(c.priority, c.not_before, c.id)
         .limit(1)
     )
 
 
-def _shut(tx: Tx, gate: str) -> ColumnElement[bool]:
+def _shut(gate: str) -> ColumnElement[bool]:
     name = literal(gate).concat(cast(outbox.c.installation_id, String))
-    return exists().where(throttles.c.name == name, throttles.c.until > tx.now)
+    return exists().where(throttles.c.name == name, throttles.c.until > _NOW)
+
+
+_CLAIMABLE = _claimable()
+_CLAIMABLE_LOCKED = _CLAIMABLE.with_for_update(skip_locked=True)
 
 
 def _update(tx: Tx, claimed: Claimed, **values: object) -> bool:

@@ -159,7 +159,8 @@ def test_trap_3_finished_rows_are_not_walked(url: str, clock: Clock) -> None:
     with store.write() as tx:
         tx.execute(text("ANALYZE"))
     with store.read() as tx:
-        for query in (deliveries._due(tx), outbox._claimable(tx, KINDS, KINDS)):
+        for statement in (deliveries._DUE, outbox._CLAIMABLE):
+            query = statement.params(now=clock(), kinds=list(KINDS), paced=list(KINDS))
             compiled = query.compile(tx.connection, compile_kwargs={"literal_binds": True})
             prefix = "EXPLAIN QUERY PLAN " if url.startswith("sqlite") else "EXPLAIN "
             plan = "\n".join(

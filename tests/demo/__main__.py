@@ -25,13 +25,15 @@ from tests.demo.story import Scene, Teller, perform
 from tests.town import Town, TownError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.demo.players import Player
     from tests.demo.stage import Stage
 
 OUTPUT = Path(__file__).parent.parent.parent / "demo-output"
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Play it."""
     parser = argparse.ArgumentParser(prog="make demo", description="Three issues from label to merge, on this machine.")
     parser.add_argument("--repo", default="", help="a local git repository (cloned), or pypi:NAME==VERSION")
@@ -40,7 +42,7 @@ def main() -> int:
     )
     parser.add_argument("--output", type=Path, default=OUTPUT, help="folder for the pages (default: demo-output)")
     parser.add_argument("--keep", action="store_true", help="keep the town's folder and print where it is")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     home = Path(tempfile.mkdtemp(prefix="twogate-demo-"))
     home.chmod(0o755)
     try:

@@ -1,7 +1,7 @@
 """What bot and runner say to each other: versioned, frozen, validated on both sides.
 
-This module is data alone. The bot imports it and :mod:`runner.results`, and nothing else of the runner; the runner
-imports nothing of the bot.
+This module is data alone. The bot imports it, :mod:`runner.results` and :mod:`runner.terms`, and nothing else of the
+runner; the runner imports nothing of the bot.
 Times are seconds since the epoch, durations seconds, commits full hexadecimal object names.
 A field that is ``None`` where a number is expected means *unknown*, which is never the same as zero.
 """
@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from runner.results import ExecutionSummary, Line, Message, PlanDocument, PullRequestText, Text, Unit
+from runner.terms import AgentSpec, Budget, GateSpec, Network, Price, SandboxMode, Tier
 
 CONTRACT_VERSION: Literal[1] = 1
 """Raised when a message changes in a way that an older side would misread."""
@@ -49,14 +50,6 @@ class JobKind(StrEnum):
     """No agent: try the merge of the approved head with the default branch, and say whether it conflicts."""
 
 
-class SandboxMode(StrEnum):
-    """How the agent is confined."""
-
-    REQUIRED = "required"
-    AUTO = "auto"
-    OFF = "off"
-
-
 class Phase(StrEnum):
     """Where a running job is."""
 
@@ -82,6 +75,8 @@ class Outcome(StrEnum):
     INVALID_RESULT = "invalid_result"
     TIMED_OUT = "timed_out"
     OVER_BUDGET = "over_budget"
+    NO_PROGRESS = "no_progress"
+    """The agent called its model again and again without getting further."""
     OUTPUT_FLOOD = "output_flood"
     TREE_CHANGED = "tree_changed"
     """A read-only unit changed files."""
@@ -101,38 +96,6 @@ class Outcome(StrEnum):
     def is_success(self) -> bool:
         """Whether the plan goes on from here without a person."""
         return self in {Outcome.PLANNED, Outcome.VERIFIED, Outcome.BASE_CLEAN, Outcome.BASE_CONFLICT}
-
-
-class GateSpec(Message):
-    """A command of the repository that must pass. Comes from the base commit's policy, never from the branch."""
-
-    name: Line
-    run: Text
-    timeout_seconds: int = Field(default=900, gt=0, le=7_200)
-    blocking: bool = True
-    detected: bool = False
-    """True where no policy file named it and it was recognised from the repository's files."""
-
-
-class AgentSpec(Message):
-    """Which command-line agent carries out a unit, by settings alone."""
-
-    name: Line
-    """``claude``, or a name of one's own under ``agents:``."""
-    model: Line | None = None
-    command: tuple[Text, ...] | None = None
-    """Argument list of a generic agent, None for a built-in one. ``{prompt_file}``, ``{result_file}``, ``{model}``,
-    ``{unit}``, ``{attempt}`` and ``{worktree}`` are replaced."""
-    output: Literal["text", "jsonl"] = "text"
-
-
-class Budget(Message):
-    """What a job may spend. Time is enforced while it runs; dollars and tokens are None where no cap was set."""
-
-    minutes: float = Field(default=60, gt=0)
-    attempts: int = Field(default=3, ge=1, le=10)
-    usd: Decimal | None = None
-    tokens: int | None = None
 
 
 class Repository(Message):
@@ -160,6 +123,14 @@ class Feedback(Message):
     kind: Literal["update", "retry", "conflict", "rejection"]
     author: Line
     text: Text
+
+
+class Branch(Message):
+    """Another plan's branch, on which work is under way or waits for a person."""
+
+    issue: int
+    name: Annotated[str, StringConstraints(pattern=r"^plan/[0-9]+(-[0-9]+)?$")]
+    head: Sha
 
 
 class JobSpec(Message):
@@ -190,8 +161,20 @@ class JobSpec(Message):
     detect_gates: bool = False
     """The policy names no gates: a plan job recognises the repository's checks at the base commit and reports them."""
     protected: tuple[Line, ...] = ()
+    prepare: tuple[Text, ...] = ()
+    """Commands that make a fresh work tree ready to run the gates, once a state of the lock files."""
+    carry: tuple[Line, ...] = ()
+    """Paths, relative to the root and outside git, that a fresh work tree gets: from the runner's own ``carry`` folder,
+    else as ``prepare`` left them."""
     sandbox: SandboxMode = SandboxMode.REQUIRED
+    network: Network = Network.ON
     budget: Budget = Budget()
+    tiers: dict[Line, dict[Tier, Line]] = Field(default_factory=dict)
+    """The repository's own models, by agent and tier; they win over the built-in table."""
+    prices: dict[Line, Price] = Field(default_factory=dict)
+    """The repository's own prices, by model."""
+    in_flight: tuple[Branch, ...] = Field(default=(), max_length=200)
+    """The branches of other plans, for the forecast of conflicts."""
 
 
 class Claim(Message):
@@ -210,6 +193,8 @@ class GateStatus(StrEnum):
     TIMED_OUT = "timed_out"
     FAILED_BEFORE = "failed_before"
     """Failed in the same way on the base commit, before the agent: shown, and not held against the change."""
+    FLAKY = "flaky"
+    """Failed, then passed on the same commit: not held against the change, and never called passed."""
     SKIPPED = "skipped"
 
 
@@ -222,6 +207,8 @@ class GateResult(Message):
     seconds: float = Field(ge=0)
     summary: Line
     tail: Tail = ""
+    first_error: Line = ""
+    """The first line of the output that names an error, where one could be told."""
     detected: bool = False
 
     @property
@@ -233,8 +220,12 @@ class GateResult(Message):
 class UsdSource(StrEnum):
     """Where the dollars of a usage record come from."""
 
+    METERED = "metered"
+    """Each call counted by the runner's meter, and priced by the price table."""
     REPORTED = "reported"
+    """The agent's own figure."""
     PRICES = "prices"
+    """The agent's own count of tokens, priced by the price table."""
     UNKNOWN = "unknown"
 
 
@@ -268,6 +259,16 @@ class FileChange(Message):
     removed: int | None
 
 
+class Collision(Message):
+    """Another plan's branch that conflicts with this one: whichever is merged second has to be merged by hand."""
+
+    issue: int
+    branch: Line
+    head: Sha
+    paths: tuple[Text, ...] = Field(max_length=20)
+    paths_total: int
+
+
 class Work(Message):
     """What was verified and pushed. From here on only ``head`` counts."""
 
@@ -283,6 +284,8 @@ class Work(Message):
     pull_request: PullRequestText | None
     moved_base_paths: tuple[Text, ...] = ()
     """Files the plan names that changed on the default branch since planning."""
+    collisions: tuple[Collision, ...] = Field(default=(), max_length=200)
+    """Other plans' branches that this one does not merge with."""
 
 
 class SandboxReport(Message):
@@ -291,6 +294,8 @@ class SandboxReport(Message):
     asked: SandboxMode
     got: Literal["bubblewrap", "none"]
     separate_user: bool
+    network: Network = Network.ON
+    """What agents could reach; without bubblewrap always all of it."""
     sentence: Text
 
 
@@ -315,6 +320,8 @@ class Report(Message):
     notes: tuple[Text, ...] = ()
     """Things a reviewer should know: processes left behind and ended, output that was cut, a mended test run."""
     output_tail: Tail = ""
+    salvaged: Sha | None = None
+    """The commit under which the runner keeps work that was not pushed."""
     runner: Line
     started_at: float
     ended_at: float

@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.contract import SandboxMode, SandboxReport
+from runner.contract import SandboxReport
+from runner.terms import SandboxMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -31,7 +31,7 @@ TOP = {
     ".gitignore",
 }
 
-CONTRACT = {"runner.contract", "runner.results"}
+CONTRACT = {"runner.contract", "runner.results", "runner.terms"}
 ANYWHERE = {"bot.errors", "bot.settings"}
 
 MAY_IMPORT: dict[str, set[str]] = {

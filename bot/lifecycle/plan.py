@@ -12,8 +12,9 @@ from pydantic import Field
 
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import ENDED, Frozen, Gate, HoldCause, State, Via, WaitingOn
-from runner.contract import Feedback, GateResult, GateSpec, JobKind, Outcome, SandboxReport, Work
+from runner.contract import Feedback, GateResult, JobKind, Outcome, SandboxReport, Work
 from runner.results import PlanDocument, Unit
+from runner.terms import GateSpec
 
 
 class Person(Frozen):

@@ -15,8 +15,8 @@ from pydantic import Field
 
 from bot.lifecycle.policy_file import GateSection, PolicyError, PolicyFile, read
 from bot.lifecycle.states import Frozen
-from runner.contract import AgentSpec, GateSpec, SandboxMode
 from runner.results import Unit
+from runner.terms import AgentSpec, GateSpec, SandboxMode
 
 __all__ = ["Action", "Permission", "Policy", "PolicyError", "may", "parse_policy"]
 

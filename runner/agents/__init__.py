@@ -10,7 +10,7 @@ from runner.agents.generic import Generic
 
 if TYPE_CHECKING:
     from runner.agents.base import Agent
-    from runner.contract import AgentSpec
+    from runner.terms import AgentSpec
 
 
 def agent_for(spec: AgentSpec) -> Agent:

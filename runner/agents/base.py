@@ -7,7 +7,7 @@ the unit's schema (:mod:`runner.agents.result`), decides.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path  # noqa: TC003 - part of the public fields
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from runner.contract import AgentSpec, Budget
     from runner.results import Unit
+    from runner.terms import AgentSpec, Api, Budget
 
 COMMON_NAMES = (
     "PATH",
@@ -43,6 +43,20 @@ class AgentError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The meter of a run (:mod:`runner.meter`), as its agent sees it."""
+
+    url: str
+    """Scheme, host and port."""
+    key: str = field(repr=False)
+    """The placeholder for a key: a random secret of this run, worth nothing anywhere else."""
+
+    def base(self, api: Api) -> str:
+        """Return the address that stands for the model API's own, without ``/v1`` or ``/v1beta``."""
+        return f"{self.url}/{api}"
+
+
+@dataclass(frozen=True, slots=True)
 class AgentRun:
     """One start of one agent."""
 
@@ -59,6 +73,8 @@ class AgentRun:
     session: str
     """A UUID: the name of the session to start, or the session to go on with."""
     budget: Budget
+    endpoint: Endpoint | None = None
+    """None where the agent can't be pointed at the meter: then it gets the credentials that its adapter names."""
     resume: bool = False
     read_only: bool = False
 
@@ -109,6 +125,9 @@ class Agent(Protocol):
 
     resumes: bool
     """Whether a failed gate can go back to the same session."""
+
+    def api(self, spec: AgentSpec) -> Api | None:
+        """Return the wire format by which the agent can be pointed at the meter; None where it can't be."""
 
     def command(self, run: AgentRun) -> list[str]:
         """Return the argument list; the working directory is the worktree, standard input is empty.

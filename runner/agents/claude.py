@@ -23,11 +23,13 @@ from runner.agents.base import (
     json_lines,
     table,
 )
+from runner.terms import Api
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from runner.agents.base import AgentRun
+    from runner.terms import AgentSpec
 
 CREDENTIALS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN")
 """Names Claude Code may take from the runner's environment."""
@@ -52,6 +54,10 @@ class Claude:
 
     def __init__(self, program: str = "claude") -> None:
         self._program = program
+
+    def api(self, spec: AgentSpec) -> Api:  # noqa: ARG002 - others look
+        """Return the one it speaks."""
+        return Api.ANTHROPIC
 
     def command(self, run: AgentRun) -> list[str]:
         """Return the argument list; the prompt is one argument, so that nothing waits on standard input."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from runner.agents.base import AgentRun
+    from runner.terms import AgentSpec, Api
 
 PLACEHOLDER = re.compile(r"\{(prompt_file|result_file|model|unit|attempt|worktree)\}")
 """What is replaced in a command; braces around anything else are the command's own."""
@@ -34,6 +35,10 @@ class Generic:
     """Adapter for a command of the policy file."""
 
     resumes = False
+
+    def api(self, spec: AgentSpec) -> Api | None:
+        """Return what the policy file says."""
+        return spec.api
 
     def command(self, run: AgentRun) -> list[str]:
         """Return the command with its placeholders replaced."""

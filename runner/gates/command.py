@@ -13,8 +13,8 @@ from runner.contract import MAX_TAIL, GateResult, GateStatus
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.contract import GateSpec
     from runner.process import Ended
+    from runner.terms import GateSpec
 
 SHELL = "/bin/sh"
 MAX_COMPARED = 4_000_000

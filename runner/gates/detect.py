@@ -12,7 +12,7 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from runner.contract import GateSpec
+from runner.terms import GateSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -29,9 +29,9 @@ from runner.watch import Ending
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.contract import Budget
     from runner.results import Unit
     from runner.steps.context import Job
+    from runner.terms import Budget
     from runner.worktree import Mounts
 
 GRACE = 2.0

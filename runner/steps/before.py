@@ -13,7 +13,7 @@ from runner.gates.command import GateRun
 from runner.report import write_atomically
 
 if TYPE_CHECKING:
-    from runner.contract import GateSpec
+    from runner.terms import GateSpec
 
 CACHED = frozenset({GateStatus.PASSED, GateStatus.FAILED})
 """Results that are kept; a time-out may have been the machine's."""

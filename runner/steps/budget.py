@@ -14,7 +14,8 @@ from runner.watch import Ending
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from runner.contract import Budget, Usage
+    from runner.contract import Usage
+    from runner.terms import Budget
 
 
 def rest(budget: Budget, usage: Sequence[Usage]) -> Budget:

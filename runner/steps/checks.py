@@ -25,9 +25,9 @@ from runner.steps.before import BaseCache
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from runner.contract import GateSpec
     from runner.steps.context import Job
     from runner.store import Checkout
+    from runner.terms import GateSpec
 
 
 MAX_READ = 1_000_000

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
-from runner.contract import JobKind, Outcome, SandboxMode
+from runner.contract import JobKind, Outcome
 from runner.git import Auth, Git, GitError
 from runner.sandbox import Sandbox, SandboxUnavailableError, probe
 from runner.store import ObjectStore
+from runner.terms import SandboxMode
 from runner.watch import Ending
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.contract import AgentSpec, GateSpec, Outcome
+from runner.contract import Outcome
 from runner.results import Unit
+from runner.terms import AgentSpec, GateSpec
 from tests.runner.lab import Lab
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.store import plans
-from runner.contract import GateSpec, GateStatus, Outcome
+from runner.contract import GateStatus, Outcome
+from runner.terms import GateSpec
 from tests.runner.lab import Lab
 from tests.scenarios.runner import FAILED, PASSED
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from runner.contract import AgentSpec, Outcome
+from runner.contract import Outcome
 from runner.results import Unit
+from runner.terms import AgentSpec
 from tests.runner.lab import AGENT, Lab
 
 if TYPE_CHECKING:

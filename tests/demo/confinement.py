@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.contract import SandboxMode
 from runner.sandbox import Confinement, Sandbox, probe
+from runner.terms import SandboxMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

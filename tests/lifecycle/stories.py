@@ -9,19 +9,9 @@ from bot.lifecycle.costs import CostRow, PlanCost
 from bot.lifecycle.plan import Approval, Failure, Hold, Job, Plan, Review, Revision
 from bot.lifecycle.policy import parse_policy
 from bot.lifecycle.states import Gate, HoldCause, State, Via, WaitingOn
-from runner.contract import (
-    Feedback,
-    FileChange,
-    GateResult,
-    GateSpec,
-    GateStatus,
-    JobKind,
-    Outcome,
-    SandboxMode,
-    SandboxReport,
-    UsdSource,
-)
+from runner.contract import Feedback, FileChange, GateResult, GateStatus, JobKind, Outcome, SandboxReport, UsdSource
 from runner.results import ExecutionSummary, PullRequestText, Unit, Verdict
+from runner.terms import GateSpec, SandboxMode
 from tests.lifecycle.makers import ALICE, BASE, HEAD, ISSUE, REPO, UID, document, work
 
 BOB_LOGIN = "bob"

@@ -9,8 +9,9 @@ from bot.lifecycle.deadlines import JOB_OVERTIME, JOB_SILENCE, next_look
 from bot.lifecycle.policy import Policy, parse_policy
 from bot.lifecycle.reports import UNNAMED, can_end, event_of
 from bot.lifecycle.states import State, WaitingOn
-from runner.contract import GateSpec, GateStatus, JobKind, Outcome, Phase
+from runner.contract import GateStatus, JobKind, Outcome, Phase
 from runner.results import Unit, Verdict
+from runner.terms import GateSpec
 from tests.lifecycle import makers, stories
 from tests.lifecycle.makers import HEAD, UID, document, report, work
 from tests.lifecycle.stepping import STATUS, keys, plan, put, unchanged

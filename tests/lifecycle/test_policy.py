@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import bot.lifecycle
 from bot.lifecycle import policy_file
 from bot.lifecycle.policy import Action, Permission, Policy, PolicyError, may, parse_policy
-from runner.contract import AgentSpec, GateSpec, SandboxMode
 from runner.results import Unit
+from runner.terms import AgentSpec, GateSpec, SandboxMode
 from tests.lifecycle.golden_files import assert_same
 
 SCHEMA = Path(bot.lifecycle.__file__).parent / "policy.schema.json"

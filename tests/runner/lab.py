@@ -9,20 +9,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.contract import (
-    AgentSpec,
-    Budget,
-    GateSpec,
-    Issue,
-    JobKind,
-    JobSpec,
-    Report,
-    Repository,
-    SandboxMode,
-)
+from runner.contract import Issue, JobKind, JobSpec, Report, Repository
 from runner.job import Runner
 from runner.results import PlanDocument, Unit, Verdict
 from runner.settings import Settings, from_environment
+from runner.terms import AgentSpec, Budget, GateSpec, SandboxMode
 from tests.runner.bot_on_loopback import READ_TOKEN, REQUEST_TOKEN, Bot, BotServer
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.base import AgentRun
-from runner.contract import AgentSpec, Budget
 from runner.results import Unit
+from runner.terms import AgentSpec, Budget
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,9 +18,10 @@ from runner.agents import agent_for
 from runner.agents.base import AgentError, AgentResult, AgentRun, Call
 from runner.agents.claude import MAX_ARGUMENT, Claude
 from runner.agents.result import read_result
-from runner.contract import AgentSpec, Budget, UsdSource
+from runner.contract import UsdSource
 from runner.prices import usage_of
 from runner.results import ExecutionSummary
+from runner.terms import AgentSpec, Budget
 from tests.runner.model_api import ModelApi, Turn, model_api
 from tests.runner.runs import run_in
 

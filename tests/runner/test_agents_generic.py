@@ -13,8 +13,9 @@ import pytest
 from runner.agents import agent_for
 from runner.agents.base import AgentError, AgentResult, Call
 from runner.agents.generic import Generic
-from runner.contract import AgentSpec, UsdSource
+from runner.contract import UsdSource
 from runner.prices import usage_of
+from runner.terms import AgentSpec
 from tests.runner.runs import run_in
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.client import Client, NotYetError, RefusedError, UnreachableError
-from runner.contract import Budget, Issue, JobKind, JobSpec, Phase, Progress, PushTokenRequest, Repository
+from runner.contract import Issue, JobKind, JobSpec, Phase, Progress, PushTokenRequest, Repository
 from runner.results import Unit
 from runner.settings import Identity, Settings
+from runner.terms import Budget
 from tests.runner.bot_on_loopback import JOB_KEY, PUSH_TOKEN, REQUEST_TOKEN, Bot, BotServer
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner import process
-from runner.contract import MAX_TAIL, GateSpec, GateStatus
+from runner.contract import MAX_TAIL, GateStatus
 from runner.gates.command import GateRun, against_base, run_gate, tail_of
+from runner.terms import GateSpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.contract import AgentSpec, Budget, Feedback, GateSpec, GateStatus, JobKind, Outcome, SandboxMode
+from runner.contract import Feedback, GateStatus, JobKind, Outcome
 from runner.results import Unit
+from runner.terms import AgentSpec, Budget, GateSpec, SandboxMode
 from tests.runner.bot_on_loopback import JOB_KEY, PUSH_TOKEN, READ_TOKEN
 from tests.runner.lab import START, TESTS, UID, Lab
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.contract import JobKind, Outcome, SandboxMode
+from runner.contract import JobKind, Outcome
 from runner.job import Runner
 from runner.sandbox import probe
 from runner.steps.agent import GRACE
+from runner.terms import SandboxMode
 from tests.runner.bot_on_loopback import JOB_KEY, PUSH_TOKEN, READ_TOKEN, REQUEST_TOKEN
 from tests.runner.lab import Lab, wait_until
 

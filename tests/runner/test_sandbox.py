@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from runner.contract import SandboxMode
 from runner.process import MARKER, run
 from runner.sandbox import Capability, Confinement, Sandbox, SandboxUnavailableError, agent_environment, probe
+from runner.terms import SandboxMode
 from runner.worktree import Workspace
 from tests.runner.workbench import BOT, UID, Bench, bench, sh
 

@@ -29,21 +29,11 @@ from bot.web.app import create_app
 from bot.web.oidc import Keys, Verifier
 from bot.web.runner_api import RunnerApi
 from runner.client import Client
-from runner.contract import (
-    GateResult,
-    GateSpec,
-    GateStatus,
-    Issue,
-    JobKind,
-    JobSpec,
-    Outcome,
-    Report,
-    Repository,
-    Usage,
-)
+from runner.contract import GateResult, GateStatus, Issue, JobKind, JobSpec, Outcome, Report, Repository, Usage
 from runner.results import Unit
 from runner.settings import Identity
 from runner.settings import Settings as RunnerSettings
+from runner.terms import GateSpec
 from tests.standin.oidc import Issuer
 from tests.standin.server import StandIn
 

@@ -15,18 +15,8 @@ from bot.store import jobs, plans, usage
 from bot.store.events import EVENT
 from bot.web.runner_pages import LARGEST_PROGRESS, LARGEST_REPORT
 from runner.client import RefusedError
-from runner.contract import (
-    Budget,
-    Claim,
-    GateSpec,
-    GateStatus,
-    JobKind,
-    Outcome,
-    Phase,
-    Progress,
-    PushTokenRequest,
-    Report,
-)
+from runner.contract import Claim, GateStatus, JobKind, Outcome, Phase, Progress, PushTokenRequest, Report
+from runner.terms import Budget, GateSpec
 from tests.lifecycle.makers import document, work
 from tests.web.lab import BASE, HEAD, RUN, Lab, gate, report
 

@@ -57,6 +57,7 @@ OUTCOMES = {
     Outcome.INVALID_RESULT: "The agent's answer could not be read.",
     Outcome.TIMED_OUT: "The time was up.",
     Outcome.OVER_BUDGET: "The budget is spent.",
+    Outcome.NO_PROGRESS: "The agent went on without getting anywhere and was stopped.",
     Outcome.OUTPUT_FLOOD: "The agent printed without end and was stopped.",
     Outcome.TREE_CHANGED: "The agent changed files where it was only to read.",
     Outcome.WRONG_BRANCH: "The agent's work is not on the plan's branch.",
@@ -74,10 +75,12 @@ RESULTS = {
     GateStatus.FAILED: "failed",
     GateStatus.TIMED_OUT: "timed out",
     GateStatus.FAILED_BEFORE: "failed before the change too",
+    GateStatus.FLAKY: "flaky: failed, then passed",
     GateStatus.SKIPPED: "skipped",
 }
 
 SOURCES = {
+    UsdSource.METERED: "metered by the runner",
     UsdSource.REPORTED: "reported by the agent",
     UsdSource.PRICES: "price table",
     UsdSource.UNKNOWN: "unknown",

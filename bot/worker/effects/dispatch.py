@@ -10,7 +10,8 @@ from bot.store import jobs, plans
 from bot.worker.context import Done, found
 from bot.worker.effects.authorise import plan_comment_sha256
 from bot.worker.policies import InvalidPolicyError
-from runner.contract import Budget, Issue, JobKind, JobSpec, Repository
+from runner.contract import Issue, JobKind, JobSpec, Repository
+from runner.terms import Budget
 
 if TYPE_CHECKING:
     from bot.github.gateway import RepositoryInfo

@@ -6,20 +6,31 @@ from typing import TYPE_CHECKING
 
 from runner.agents.base import AgentError
 from runner.agents.claude import Claude
+from runner.agents.codex import Codex
+from runner.agents.gemini import Gemini
 from runner.agents.generic import Generic
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from runner.agents.base import Agent
     from runner.terms import AgentSpec
+
+BUILT_IN: dict[str, Callable[[], Agent]] = {
+    "claude": Claude,
+    "codex": Codex,
+    "gemini": Gemini,
+}
+"""The agents that need no command of one's own, by the names that a policy file gives them."""
 
 
 def agent_for(spec: AgentSpec) -> Agent:
     """Return the adapter for ``spec``; raise :class:`AgentError` where no adapter has that name."""
     if spec.command is not None:
         return Generic()
-    if spec.name == "claude":
-        return Claude()
+    if spec.name in BUILT_IN:
+        return BUILT_IN[spec.name]()
     raise AgentError(
-        f"There is no built-in agent {spec.name!r}. Built in is claude; name another one under agents:, "
-        "with the command that starts it."
+        f"There is no built-in agent {spec.name!r}. Built in are {', '.join(BUILT_IN)}; name another one under "
+        "agents:, with the command that starts it."
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path  # noqa: TC003 - part of the public fields
 from typing import TYPE_CHECKING, Any, Protocol
@@ -32,8 +33,12 @@ COMMON_NAMES = (
 )
 """Names any agent may take from the runner's environment: where programs are, which language, how to reach the net."""
 
+MAX_ARGUMENT = 128 * 1024 - 1
+"""Bytes Linux takes as one argument (``MAX_ARG_STRLEN``, less the final zero)."""
 MAX_LINE = 4 * 1024 * 1024
 """Bytes of one line of an agent's stream; a longer one is skipped, since no usage record is that long."""
+MAX_SAID = 200
+"""Characters of an agent's own words about a fault."""
 MAX_TOKENS = 10**12
 """A count beyond it is nonsense, and read as not given."""
 
@@ -77,6 +82,8 @@ class AgentRun:
     """None where the agent can't be pointed at the meter: then it gets the credentials that its adapter names."""
     resume: bool = False
     read_only: bool = False
+    started_at: float = 0.0
+    """Epoch seconds: what a session log tells of the time before is not of this run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +98,14 @@ class Call:
     cache_write_1h_tokens: int = 0
     """The part of the cache writes that is kept for an hour, and dearer."""
     reasoning_tokens: int | None = None
+    web_searches: int = 0
+    """Searches of the web that the provider ran for the model and bills by number."""
+    file_searches: int = 0
+    """Likewise of files that it keeps."""
+    variant: tuple[str, str] | None = None
+    """How the answer says it was served, where the price goes by it: ``("service_tier", "priority")``."""
+    extras: bool = False
+    """Whether something else was used whose price nobody here knows, so that the dollars read "at least"."""
 
     @property
     def all_input(self) -> int:
@@ -123,6 +138,8 @@ class AgentResult:
 class Agent(Protocol):
     """One command-line agent."""
 
+    program: str
+    """The name by which its program is found on PATH; empty where the policy file names it."""
     resumes: bool
     """Whether a failed gate can go back to the same session."""
 
@@ -141,6 +158,9 @@ class Agent(Protocol):
         Names that the runner's owner allows on top (``TWOGATE_AGENT_ENV``) are added by the caller.
         """
 
+    def files(self, run: AgentRun) -> dict[str, str]:
+        """Return what must lie in HOME before the start: content by path relative to HOME."""
+
     def parse(self, run: AgentRun, stream: Iterable[bytes], exit_code: int | None) -> AgentResult:
         """Read the agent's standard output, line by line. ``exit_code`` is None where the runner ended the agent."""
 
@@ -149,6 +169,19 @@ def common_environment(run: AgentRun, offered: Mapping[str, str], names: tuple[s
     """Return the environment every agent starts from: the common names, ``names``, and the run's own folders."""
     chosen = {name: offered[name] for name in (*COMMON_NAMES, *names) if name in offered}
     return chosen | {"HOME": str(run.home), "TMPDIR": str(run.home / "tmp"), "TERM": "dumb", "NO_COLOR": "1"}
+
+
+def prompt_of(run: AgentRun) -> str:
+    """Return the prompt as it is given as one argument; raise :class:`AgentError` where it is too long for one."""
+    prompt = run.prompt_file.read_text(encoding="utf-8")
+    if len(prompt.encode()) > MAX_ARGUMENT:
+        raise AgentError(f"The prompt is longer than {MAX_ARGUMENT} bytes, the most that fits one argument.")
+    return prompt
+
+
+def shortened(said: object) -> str:
+    """Return an agent's own words about a fault on one line, short enough for a sentence."""
+    return " ".join(str(said).split())[:MAX_SAID] or "it gave no reason"
 
 
 def json_lines(stream: Iterable[bytes]) -> Iterator[dict[str, Any]]:
@@ -173,6 +206,14 @@ def count(record: Mapping[str, Any], name: str) -> int | None:
     value = record.get(name)
     fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS
     return value if fits else None
+
+
+def moment(record: Mapping[str, Any], name: str) -> float:
+    """Return the ISO time ``name`` of ``record`` in seconds since the epoch; what is none is long ago."""
+    try:
+        return datetime.fromisoformat(str(record.get(name))).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def dollars(record: Mapping[str, Any], name: str) -> Decimal | None:

@@ -14,13 +14,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.base import (
-    AgentError,
     AgentResult,
     Call,
     common_environment,
     count,
     dollars,
     json_lines,
+    prompt_of,
+    shortened,
     table,
 )
 from runner.terms import Api
@@ -39,8 +40,6 @@ MAX_RETRIES = 3
 """Tries of a failing API call; ten, the default, take minutes to say that a key is wrong."""
 MAX_TURNS = 200
 """Turns after which a run that never ends by itself is stopped, below every budget of time or money."""
-MAX_ARGUMENT = 128 * 1024 - 1
-"""Bytes Linux takes as one argument (``MAX_ARG_STRLEN``, less the final zero)."""
 WRITE_TOOLS = "Bash,Edit,Read,Write,Glob,Grep"
 READ_TOOLS = "Bash,Read,Write,Glob,Grep"
 """Tools offered: none that makes worktrees, schedules or subagents. Write is needed for the result file; that a
@@ -50,10 +49,8 @@ read-only unit leaves the tree alone is seen to by the sandbox, and checked."""
 class Claude:
     """Adapter for ``claude -p``."""
 
+    program = "claude"
     resumes = True
-
-    def __init__(self, program: str = "claude") -> None:
-        self._program = program
 
     def api(self, spec: AgentSpec) -> Api:  # noqa: ARG002 - others look
         """Return the one it speaks."""
@@ -61,16 +58,15 @@ class Claude:
 
     def command(self, run: AgentRun) -> list[str]:
         """Return the argument list; the prompt is one argument, so that nothing waits on standard input."""
-        prompt = run.prompt_file.read_text(encoding="utf-8")
-        if len(prompt.encode()) > MAX_ARGUMENT:
-            raise AgentError(f"The prompt is longer than {MAX_ARGUMENT} bytes, the most that fits one argument.")
-        budget = ["--max-budget-usd", f"{run.budget.usd:f}"] if run.budget.usd is not None else []
+        own = run.budget.usd if run.endpoint is None else None  # the meter stops in time, and for every agent alike
+        budget = ["--max-budget-usd", f"{own:f}"] if own is not None else []
         return [
-            self._program,
+            self.program,
             "-p",
-            prompt,
+            prompt_of(run),
             *("--output-format", "stream-json", "--verbose", "--include-partial-messages"),
             *(["--model", run.spec.model] if run.spec.model else []),
+            *(["--effort", run.spec.effort] if run.spec.effort else []),
             *("--permission-mode", "bypassPermissions", "--strict-mcp-config"),
             *("--tools", READ_TOOLS if run.read_only else WRITE_TOOLS),
             *("--max-turns", str(MAX_TURNS), *budget),
@@ -85,7 +81,14 @@ class Claude:
             **QUIET,
             **({"IS_SANDBOX": "1"} if os.geteuid() == 0 else {}),  # without it, root is refused the permission mode
         }
-        return common_environment(run, offered, CREDENTIALS) | own
+        if run.endpoint is None:
+            return common_environment(run, offered, CREDENTIALS) | own
+        metered = {"ANTHROPIC_BASE_URL": run.endpoint.base(Api.ANTHROPIC), "ANTHROPIC_API_KEY": run.endpoint.key}
+        return common_environment(run, offered, ()) | own | metered
+
+    def files(self, run: AgentRun) -> dict[str, str]:  # noqa: ARG002 - others look
+        """Return none: all of its settings are flags and variables."""
+        return {}
 
     def parse(self, run: AgentRun, stream: Iterable[bytes], exit_code: int | None) -> AgentResult:
         """Read the stream; see the module's head for what is trusted in it."""
@@ -174,9 +177,8 @@ class _Reading:
         subtype, reason = self.last.get("subtype"), self.last.get("terminal_reason")
         if self.last.get("is_error") is False and subtype == "success" and exit_code == 0:
             return None
-        said = self.last.get("errors") or self.last.get("result") or ""
-        words = " ".join(str(said).split())[:200]
-        return f"Claude Code ended with {reason or subtype}, exit code {exit_code}: {words or 'it gave no reason'}."
+        words = shortened(self.last.get("errors") or self.last.get("result") or "")
+        return f"Claude Code ended with {reason or subtype}, exit code {exit_code}: {words}."
 
     def text(self) -> str | None:
         """Return the last message."""

@@ -34,6 +34,7 @@ PLACEHOLDER = re.compile(r"\{(prompt_file|result_file|model|unit|attempt|worktre
 class Generic:
     """Adapter for a command of the policy file."""
 
+    program = ""
     resumes = False
 
     def api(self, spec: AgentSpec) -> Api | None:
@@ -59,6 +60,10 @@ class Generic:
     def environment(self, run: AgentRun, offered: Mapping[str, str]) -> dict[str, str]:
         """Return the common environment; which credentials there are is for the runner's owner to say."""
         return common_environment(run, offered, ())
+
+    def files(self, run: AgentRun) -> dict[str, str]:  # noqa: ARG002 - others look
+        """Return none: what it needs is for its command to bring along."""
+        return {}
 
     def parse(self, run: AgentRun, stream: Iterable[bytes], exit_code: int | None) -> AgentResult:
         """Read the usage records, where there are any; the exit code alone says whether it ended well."""

@@ -66,6 +66,15 @@ class Limits:
         return {name: value for name, value in named.items() if value is not None}
 
 
+MAX_FILE_BYTES = 8_000_000_000
+"""Bytes of one file that an agent or a check may write."""
+MAX_PROCESSES = 8_192
+"""Processes and threads that the user of agents and checks may have, over all its runs."""
+MAX_OPEN_FILES = 16_384
+"""Files that one process of an agent or a check may hold open."""
+CONFINED = Limits(MAX_FILE_BYTES, MAX_PROCESSES, MAX_OPEN_FILES)
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a run ended. ``returncode`` is negative for a signal; only ``reason`` says whether the runner ended it."""
@@ -170,7 +179,7 @@ def run(
     stop: Callable[[], str | None] | None = None,
     no_output_seconds: float | None = None,
     grace_seconds: float = 5.0,
-    limits: Limits | None = None,
+    limits: Limits = CONFINED,
 ) -> Ended:
     """Run a command to its end and leave no process of it alive.
 
@@ -188,7 +197,7 @@ def run(
             streams.append(_Stream(stack.enter_context(stderr_path.open("wb", buffering=0)), None))
         for stream in streams:
             stack.callback(os.close, stream.reader)
-        ours = _start(command, cwd, env, streams, grace_seconds, limits or Limits(), stack)
+        ours = _start(command, cwd, env, streams, grace_seconds, limits, stack)
         run_ = _Run(streams, ours, watch, on_tick)
         reason = run_.follow(grace_seconds)
         report = run_.report

@@ -11,7 +11,9 @@ Three layouts, chosen by what :func:`probe` found to work by trying it:
 - no bubblewrap: ``setpriv`` to the agent's user where the runner is root, else nothing.
 
 Inside are the system's programs, the tools that are named, and what a :class:`Confinement` names; all else does not
-exist there. The file system is read-only apart from what is named, and processes outside can't be seen.
+exist there. The file system is read-only apart from what is named, and processes outside can't be seen. Of the network
+there is all, the model's API through the meter (:mod:`runner.shim`), or nothing but a loopback of its own; without
+bubblewrap there is always all of it.
 """
 
 from __future__ import annotations
@@ -21,15 +23,19 @@ import pwd
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.bubblewrap import Confinement, become, bubblewrap
 from runner.contract import SandboxReport
-from runner.terms import SandboxMode
+from runner.terms import Network, SandboxMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["Capability", "Confinement", "Sandbox", "SandboxUnavailableError", "agent_environment", "probe"]
 
 DEFAULT_USER = "twogate-agent"
 """The user that agents run as where it exists and no other is set."""
@@ -37,17 +43,6 @@ NOBODY = 65_534
 """Uid and gid that agents run as where there is no such user."""
 PROBE_SECONDS = 20.0
 """For trying one layout."""
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
-"""Where the system's programs and libraries are; links among them are kept as links."""
-ETC = (
-    *("passwd", "group", "nsswitch.conf", "hosts", "resolv.conf", "localtime", "ld.so.cache", "ld.so.conf"),
-    *("ld.so.conf.d", "ssl", "pki", "ca-certificates", "alternatives", "mime.types", "services", "protocols"),
-)
-"""What programs need of ``/etc``; nothing in it is secret."""
-TMP = "/tmp"  # noqa: S108 - a fresh one inside the sandbox, never the machine's
-"""For programs that do not look at TMPDIR; lies in memory and ends with the command."""
-SHM = "/dev/shm"  # noqa: S108 - likewise
-"""Shared memory and named semaphores (shm_overview(7)): Python's multiprocessing needs them."""
 CURE = (
     "Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap) and, where the kernel "
     "keeps plain users from user namespaces, allow them for bwrap (Ubuntu 24.04: an AppArmor profile for "
@@ -55,10 +50,24 @@ CURE = (
     "accept agents that are less confined."
 )
 """What to do where bubblewrap does not run."""
+NETWORK_CURE = (
+    "On Ubuntu 24.04 and later, give /usr/bin/bwrap an AppArmor profile that allows `userns` and `network`; in a "
+    "container, run it with NET_ADMIN. Or set `network: on` in .github/twogate.yml."
+)
+"""What to do where bubblewrap runs but can't cut the network off."""
+NETWORKS = {
+    Network.ON: "The network is open to them.",
+    Network.MODEL: "Of the network they reach their model alone, through the meter.",
+    Network.OFF: "They have no network.",
+}
+"""How the report says what agents reach."""
+LOOK = r"""for d do [ -r "$d" ] && [ -x "$d" ] || printf '%s\0' "$d"; done"""
+"""Shell: prints the folders that can't be looked into."""
+FIND = """case $1 in */*) test -x "$1"; exit;; esac
+IFS=:; for d in $PATH; do test -f "$d/$1" && test -x "$d/$1" && exit; done; exit 1"""
+"""Shell: ends well where the program is found as execvp(3) would, and may be executed."""
 ALLOWED = ("PATH", "LANG", "TZ")
 """Variables that a confined program gets from the runner's environment, where they are set."""
-DROP = ("--clear-groups", "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all")
-"""What ``setpriv`` takes away on the way to another user (util-linux 2.31 and later)."""
 
 
 class SandboxUnavailableError(Exception):
@@ -74,34 +83,28 @@ class Capability:
     sentence: str
     can_close: bool = True
     """Whether plain users may make the user namespace in which further ones are forbidden."""
-
-
-@dataclass(frozen=True)
-class Confinement:
-    """What a confined command may see and do. Everything not named here is hidden under bubblewrap."""
-
-    cwd: Path
-    writable: tuple[Path, ...] = ()
-    readonly: tuple[Path, ...] = ()
-    network: bool = True
+    can_cut: bool = True
+    """Whether bubblewrap can cut the network off."""
 
 
 def probe(user: str | None = None) -> Capability:
     """Try what works here by running it. Raises SandboxUnavailableError where ``user`` does not exist."""
     owner = _owner(user) if os.geteuid() == 0 and shutil.which("setpriv") else None
-    can_switch = owner is not None and _runs([*_become(owner), "true"]) is None
+    can_switch = owner is not None and _runs([*become(owner), "true"]) is None
     who = f"as uid {owner[0]}" if owner and can_switch else "as the runner's own user"
     if shutil.which("bwrap") is None:
         return Capability(False, can_switch, f"bubblewrap is not installed; agents run {who}.")
-    become = owner if can_switch else None
-    faults = {close: _runs(_bubblewrap(["true"], Confinement(Path("/")), become, (), close)) for close in (True, False)}
+    switch = owner if can_switch else None
+    nothing = Confinement(Path("/"))
+    faults = {close: _runs(bubblewrap(["true"], nothing, switch, (), close=close)) for close in (True, False)}
     for close, fault in faults.items():
-        if fault is None and (close or become):
-            return Capability(True, can_switch, f"Agents run in bubblewrap, {who}.", close)
+        if fault is None and (close or switch):
+            cut = _runs(bubblewrap(["true"], replace(nothing, network=Network.OFF), switch, (), close=close)) is None
+            return Capability(True, can_switch, f"Agents run in bubblewrap, {who}.", close, cut)
     return Capability(False, can_switch, f"bubblewrap does not run here ({faults[True]}); agents run {who}.")
 
 
-def _runs(command: list[str]) -> str | None:
+def _runs(command: list[str], path: str | None = None, cwd: Path | None = None) -> str | None:
     """Return None where the command ends well, else the last line of what it said."""
     try:
         ended = subprocess.run(
@@ -111,7 +114,8 @@ def _runs(command: list[str]) -> str | None:
             stderr=subprocess.PIPE,
             timeout=PROBE_SECONDS,
             check=False,
-            env={"PATH": os.defpath},
+            env={"PATH": path or os.defpath},
+            cwd=cwd,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
@@ -135,26 +139,94 @@ class Sandbox:
     """A choice made once a job: wraps each command of the agent and of the gates."""
 
     def __init__(
-        self, mode: SandboxMode, capability: Capability, *, user: str | None = None, tools: Sequence[Path] = ()
+        self,
+        mode: SandboxMode,
+        capability: Capability,
+        *,
+        user: str | None = None,
+        tools: Sequence[Path] = (),
+        network: Network = Network.ON,
     ) -> None:
-        """Raise SandboxUnavailableError where ``mode`` is required and bubblewrap does not run."""
-        if mode is SandboxMode.REQUIRED and not capability.bubblewrap:
-            raise SandboxUnavailableError(f"{capability.sentence} The policy requires the sandbox. {CURE}")
-        self._mode, self._capability = mode, capability
+        """Raise SandboxUnavailableError where ``mode`` is required and what is asked for can't be had."""
+        self._mode, self._capability, self._asked = mode, capability, network
         self._bubblewrap = capability.bubblewrap and mode is not SandboxMode.OFF
         self._owner = _owner(user) if capability.can_switch_user and mode is not SandboxMode.OFF else None
-        self._tools = (*tools, Path(sys.prefix), Path(sys.base_prefix))
+        self._named, self._tools = tuple(tools), (*tools, Path(sys.prefix), Path(sys.base_prefix))
+        if mode is SandboxMode.REQUIRED and not capability.bubblewrap:
+            raise SandboxUnavailableError(f"{capability.sentence} The policy requires the sandbox. {CURE}")
+        if mode is SandboxMode.REQUIRED and self.network is not network:
+            asked = f"The policy requires the sandbox and `network: {network}`, and bubblewrap can't cut the network"
+            raise SandboxUnavailableError(f"{asked} off here. {NETWORK_CURE}")
 
     @property
     def owner(self) -> tuple[int, int] | None:
         """The uid and gid that confined commands run as, None for the runner's own."""
         return self._owner
 
+    @property
+    def network(self) -> Network:
+        """What of the network agents reach; without bubblewrap all of it, whatever was asked for."""
+        return self._asked if self._bubblewrap and self._capability.can_cut else Network.ON
+
+    @property
+    def network_of_checks(self) -> Network:
+        """What the repository's checks reach: all where agents do, else their own loopback."""
+        return Network.ON if self.network is Network.ON else Network.OFF
+
+    @property
+    def network_of_preparation(self) -> Network:
+        """What ``prepare`` reaches, which as a rule downloads: all but where the policy says ``network: off``."""
+        return Network.OFF if self.network is Network.OFF else Network.ON
+
+    @cached_property
+    def closed_tools(self) -> tuple[Path, ...]:
+        """Folders of ``TWOGATE_TOOLS``, and those of the runner's Python, that confined commands can't look into."""
+        ended = subprocess.run(
+            self.wrap(["sh", "-c", LOOK, "sh", *map(str, dict.fromkeys(self._tools))], Confinement(Path("/"))),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=PROBE_SECONDS,
+            check=False,
+            env={"PATH": os.defpath},
+            cwd="/",
+        )
+        return tuple(Path(os.fsdecode(path)) for path in ended.stdout.split(b"\0")[:-1])
+
+    def fault_of_tools(self) -> str | None:
+        """Return the sentence that says which named tools agents can't reach, and the cure; None: they reach all."""
+        closed = [str(path) for path in self.closed_tools if path in self._named]
+        if not closed:
+            return None
+        return f"{self._who} can't look into {', '.join(closed)}, which TWOGATE_TOOLS names. {self._opening}"
+
+    def fault_of_program(self, program: str, confinement: Confinement, environment: Mapping[str, str]) -> str | None:
+        """Return the sentence that says that a confined command can't be started, and the cure; None where it can."""
+        path = environment.get("PATH", os.defpath)
+        find = self.wrap(["sh", "-c", FIND, "sh", program], confinement)
+        if _runs(find, path, confinement.cwd) is None:
+            return None
+        there = shutil.which(program, path=path)
+        where = f", though it is there for the runner: {there}. {self._opening}" if there else " on its PATH."
+        return f"{self._who} finds no program {program}{where}"
+
+    @property
+    def _who(self) -> str:
+        return f"The agent, which runs as uid {self._owner[0]}," if self._owner else "The agent"
+
+    @property
+    def _opening(self) -> str:
+        if self._bubblewrap:
+            return "Name its folder in TWOGATE_TOOLS, and let other users read it (chmod o+rx)."
+        return "A folder above it is closed to other users: move it to where all can read, or install bubblewrap."
+
     def wrap(self, command: Sequence[str], confinement: Confinement) -> list[str]:
         """Return the argument list that runs ``command`` confined; its environment is that of whoever starts it."""
         if self._bubblewrap:
-            return _bubblewrap(command, confinement, self._owner, self._tools, self._capability.can_close)
-        return [*_become(self._owner), *command] if self._owner else list(command)
+            if not self._capability.can_cut:
+                confinement = replace(confinement, network=Network.ON)
+            return bubblewrap(command, confinement, self._owner, self._tools, close=self._capability.can_close)
+        return [*become(self._owner), *command] if self._owner else list(command)
 
     def report(self) -> SandboxReport:
         """Return what confinement the run really has."""
@@ -162,59 +234,20 @@ class Sandbox:
             asked=self._mode,
             got="bubblewrap" if self._bubblewrap else "none",
             separate_user=self._owner is not None,
-            sentence="The sandbox is switched off: agents run as the runner's own user and can read what it can."
-            if self._mode is SandboxMode.OFF
-            else self._capability.sentence,
+            network=self.network,
+            sentence=" ".join(self._sentences()),
         )
 
-
-def _become(owner: tuple[int, int]) -> list[str]:
-    return ["setpriv", f"--reuid={owner[0]}", f"--regid={owner[1]}", *DROP]
-
-
-def _bubblewrap(
-    command: Sequence[str],
-    confinement: Confinement,
-    owner: tuple[int, int] | None,
-    tools: Sequence[Path],
-    close: bool,  # noqa: FBT001 - handed through
-) -> list[str]:
-    isolate = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"]
-    if not confinement.network:
-        isolate.append("--unshare-net")
-    closed = ["--unshare-user", "--disable-userns"]
-    cwd = ["--chdir", str(confinement.cwd)]
-    mounts = list(_mounts(confinement, tools))
-    if owner is None:
-        return ["bwrap", *isolate, *closed, *mounts, *cwd, "--", *command]
-    if not close:
-        return ["bwrap", *isolate, *mounts, *cwd, "--", *_become(owner), *command]
-    inner = ["bwrap", *closed, "--bind", "/", "/", "--dev-bind", "/dev", "/dev", *cwd]
-    return ["bwrap", *isolate, *mounts, *cwd, "--", *_become(owner), *inner, "--", *command]
-
-
-def _mounts(confinement: Confinement, tools: Sequence[Path]) -> Iterator[str]:
-    """Yield the file system: system and tools read-only, the named folders, empty /tmp, own /proc and /dev."""
-    for path in map(Path, SYSTEM):
-        if path.is_symlink():
-            yield from ("--symlink", os.readlink(path), str(path))  # noqa: PTH115 - the text of the link
-        elif path.is_dir():
-            yield from ("--ro-bind", str(path), str(path))
-    yield from ("--dir", "/etc", "--proc", "/proc", "--dev", "/dev")
-    for memory in (SHM, TMP):
-        yield from ("--perms", "1777", "--tmpfs", memory)
-    for name in ETC:
-        yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
-    shown = {*map(Path, ("/", "/etc", "/proc", "/dev", TMP, *SYSTEM))}
-    binds = dict.fromkeys((*tools, *confinement.readonly), "--ro-bind")
-    binds |= dict.fromkeys(confinement.writable, "--bind")
-    for path, option in sorted(binds.items()):
-        for parent in reversed(path.parents):
-            if parent not in shown and not any(parent.is_relative_to(done) for done in binds if done != path):
-                yield from ("--dir", str(parent))
-                shown.add(parent)
-        yield from (option, str(path), str(path))
-    yield from ("--remount-ro", "/")
+    def _sentences(self) -> Iterator[str]:
+        if self._mode is SandboxMode.OFF:
+            yield "The sandbox is switched off: agents run as the runner's own user and can read what it can."
+        else:
+            yield self._capability.sentence
+        yield NETWORKS[self.network]
+        if self.network is not self._asked:
+            yield f"The policy asks for `network: {self._asked}`, which can't be kept here."
+        if self._owner and (pythons := [str(path) for path in self.closed_tools if path not in self._named]):
+            yield f"Their user can't use the Python in {' and '.join(pythons)}."
 
 
 def agent_environment(

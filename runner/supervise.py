@@ -22,9 +22,14 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 PR_SET_CHILD_SUBREAPER = 36
 """From ``linux/prctl.h``."""
+KEYCTL = {"x86_64": 250, "aarch64": 219}
+"""Number of keyctl(2) by machine; the C library has no function for it."""
+KEYCTL_JOIN_SESSION_KEYRING = 1
+"""From ``linux/keyctl.h``; with no name it makes a new, empty one."""
 SETTLE_SECONDS = 0.1
 """What a child may take to end by itself after its command did, before it counts as left behind."""
 LAST_WORDS_SECONDS = 0.5
@@ -33,6 +38,8 @@ KILL_SECONDS = 20.0
 """After this long of SIGKILLs the rest is given up as unkillable (a process in an uninterruptible wait)."""
 POLL_SECONDS = 0.02
 """Between two looks at the process table while a tree ends."""
+OOM_SCORE = 500
+"""Where memory runs out, the kernel ends what runs here before the runner (proc(5), ``oom_score_adj``)."""
 WRAPPERS = frozenset({"bwrap"})
 """Programs that take their whole sandbox down on SIGTERM: spared by it, so that what runs inside gets its grace."""
 
@@ -155,6 +162,8 @@ def _start(command: list[str], limits: dict[str, int]) -> int:
         capped = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(number, (capped, capped))
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    with suppress(OSError), open(f"/proc/{process.pid}/oom_score_adj", "w") as file:  # noqa: PTH123
+        file.write(str(OOM_SCORE))
     process.returncode = 0  # its finalizer would reap a command that has ended already, and its exit code with it
     return process.pid
 
@@ -166,12 +175,20 @@ def _stopped(command: int, runner: socket.socket) -> bool:
     return handle not in ready
 
 
+def _leave_keyring() -> None:
+    """Get a session keyring of our own (session-keyring(7)): what the runner's holds is no business of the tree's."""
+    number = KEYCTL.get(os.uname().machine)
+    if number is not None:  # a kernel without keyrings says so, and has nothing to leave
+        ctypes.CDLL(None).syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None)
+
+
 def main(arguments: list[str]) -> int:
     """Start the command, wait, end the tree, report."""
     runner = socket.socket(fileno=int(arguments[0]))
     grace, limits, command = float(arguments[1]), json.loads(arguments[2]), arguments[3:]
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+    _leave_keyring()
     try:
         pid = _start(command, limits)
     except OSError as error:

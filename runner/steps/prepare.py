@@ -11,7 +11,7 @@ from runner.contract import JobKind, Outcome
 from runner.git import Auth, Git, GitError
 from runner.sandbox import Sandbox, SandboxUnavailableError, probe
 from runner.store import ObjectStore
-from runner.terms import SandboxMode
+from runner.terms import Network, SandboxMode
 from runner.watch import Ending
 
 if TYPE_CHECKING:
@@ -104,9 +104,15 @@ def _is_own(store: ObjectStore, tip: str, plan_uid: str) -> bool:
 
 
 def confine(spec: JobSpec, settings: Settings) -> Sandbox:
-    """Return the job's sandbox; ends the job where the one asked for can't be had."""
-    mode = SandboxMode.OFF if spec.kind is JobKind.CHECK_BASE else spec.sandbox
+    """Return the job's sandbox; ends the job where the one asked for can't be had, or can't reach the named tools."""
+    mode, network = spec.sandbox, spec.network
+    if spec.kind is JobKind.CHECK_BASE:
+        mode, network = SandboxMode.OFF, Network.ON
+    user, tools = settings.agent_user, settings.tools
     try:
-        return Sandbox(mode, probe(settings.agent_user), user=settings.agent_user, tools=settings.tools)
+        sandbox = Sandbox(mode, probe(user), user=user, tools=tools, network=network)
     except SandboxUnavailableError as error:
         raise Ending(Outcome.SANDBOX_UNAVAILABLE, str(error)) from error
+    if fault := sandbox.fault_of_tools():
+        raise Ending(Outcome.SANDBOX_UNAVAILABLE, fault)
+    return sandbox

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -9,14 +10,15 @@ import sys
 import tempfile
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
 
-from runner.process import MARKER, run
+from runner import supervise
+from runner.process import MARKER, MAX_FILE_BYTES, MAX_OPEN_FILES, MAX_PROCESSES, run
 from runner.sandbox import Capability, Confinement, Sandbox, SandboxUnavailableError, agent_environment, probe
-from runner.terms import SandboxMode
+from runner.terms import Network, SandboxMode
 from runner.worktree import Workspace
 from tests.runner.workbench import BOT, UID, Bench, bench, sh
 
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from runner.process import Ended
 
 SECRET = "ghs_ThisIsTheRunnersToken"
+
+KEY_CALLS = {"x86_64": (248, 250), "aarch64": (217, 219)}
+"""Numbers of add_key(2) and keyctl(2) by machine."""
 
 CAPABILITY = probe()
 confined = pytest.mark.skipif(not CAPABILITY.bubblewrap, reason=f"confinement was not tested: {CAPABILITY.sentence}")
@@ -70,9 +75,9 @@ class Cell:
         self.mounts = self.workspace.mounts()
         self.output = place.home.parent / "output"
 
-    def run(self, command: Sequence[str], *, network: bool = True, read_only: bool = False) -> Ended:
+    def run(self, command: Sequence[str], *, read_only: bool = False, **network: Any) -> Ended:
         mounts = self.workspace.mounts(read_only=read_only)
-        confinement = Confinement(mounts.cwd, mounts.writable, mounts.readonly, network)
+        confinement = Confinement(mounts.cwd, mounts.writable, mounts.readonly, **network)
         env = agent_environment({"PATH": os.defpath}, home=mounts.home, tmp=mounts.tmp, extra={MARKER: "cell"})
         return run(
             self.sandbox.wrap(command, confinement),
@@ -83,7 +88,7 @@ class Cell:
             grace_seconds=2,
         )
 
-    def shell(self, script: str, **options: bool) -> tuple[int, str]:
+    def shell(self, script: str, **options: Any) -> tuple[int, str]:
         ended = self.run(["sh", "-c", script], **options)
         return ended.returncode, self.output.read_text().strip()
 
@@ -212,10 +217,10 @@ def test_a_read_only_unit_can_read_and_not_write(cell: Cell) -> None:
 @confined
 def test_without_network_there_is_none(cell: Cell) -> None:
     script = "import socket; socket.create_connection(('127.0.0.1', 9), 2)"
-    cell.run([sys.executable, "-c", script], network=False)
+    cell.run([sys.executable, "-c", script], network=Network.OFF)
     assert "unreachable" in cell.output.read_text() or "refused" in cell.output.read_text()
     code, said = cell.shell(
-        "ls /sys/class/net 2>/dev/null; cat /proc/net/dev | tail -n +3 | cut -d: -f1", network=False
+        "ls /sys/class/net 2>/dev/null; cat /proc/net/dev | tail -n +3 | cut -d: -f1", network=Network.OFF
     )
     assert said.split() == ["lo"], code
 
@@ -335,3 +340,77 @@ def test_the_environment_is_built_from_nothing() -> None:
         "PIP_INDEX_URL": "y",
         "CI": "true",
     }
+
+
+@confined
+def test_the_runners_keys_are_no_keys_of_the_agents(cell: Cell) -> None:
+    """The session keyring would otherwise be inherited; see session-keyring(7)."""
+    if (numbers := KEY_CALLS.get(os.uname().machine)) is None:
+        pytest.skip("not tested: the numbers of add_key(2) are not known for this machine")
+    add_key, keyctl = numbers
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall(keyctl, 1, None)
+    key = libc.syscall(add_key, b"user", b"twogate", SECRET.encode(), len(SECRET), ctypes.c_int(-3))
+    if key < 0:
+        pytest.skip("not tested: the kernel keeps no keys")
+    read = (
+        f"import ctypes; libc = ctypes.CDLL(None); text = ctypes.create_string_buffer(100); "
+        f"print(libc.syscall({keyctl}, 11, {key}, text, 100), text.value)"
+    )
+    here = subprocess.run([sys.executable, "-c", read], capture_output=True, text=True, check=True).stdout
+    assert SECRET in here, "the key can't be read at all, so this shows nothing"
+    cell.run([sys.executable, "-c", read])
+    assert cell.output.read_text().strip() == "-1 b''"
+
+
+@confined
+def test_what_runs_here_is_bounded_and_the_first_to_go_where_memory_runs_out(cell: Cell) -> None:
+    code, said = cell.shell(
+        "cat /proc/self/oom_score_adj; grep NoNewPrivs /proc/self/status | cut -f2; cat /proc/self/limits; "
+        "truncate -s 50G huge || echo too large"
+    )
+    first, second, *rest = said.split("\n")
+    assert (first, second, rest[-1]) == (str(supervise.OOM_SCORE), "1", "too large"), code
+    limits = {row[:26].strip(): row[26:].split()[0] for row in rest if row.startswith("Max ")}
+    assert limits["Max file size"] == str(MAX_FILE_BYTES)
+    assert limits["Max processes"] == str(MAX_PROCESSES)
+    assert limits["Max open files"] == str(MAX_OPEN_FILES)
+
+
+@confined
+def test_home_and_tmp_are_fresh_and_another_plans_folder_is_not_there(place: Bench, cell: Cell) -> None:
+    other = Workspace.open(place.store, plan_uid="plan0002", branch="plan/8", base=place.base, owner=cell.sandbox.owner)
+    assert other.tree.exists()
+    code, said = cell.shell(
+        f"ls -A $HOME $TMPDIR /tmp /dev/shm; ls {other.folder} || ls {other.folder.parent}; ls /home /root /var /run || :"
+    )
+    assert cell.workspace.folder.name in said, code
+    assert "plan0002" not in said.replace(f"'{other.folder}'", "")
+
+
+@as_root
+def test_a_tool_that_its_user_can_not_reach_is_named_with_the_cure(place: Bench, tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    (closed / "tools").mkdir(parents=True)
+    (closed / "tools/agent").write_text("#!/bin/sh\necho hello\n")
+    (closed / "tools/agent").chmod(0o755)
+    closed.chmod(0o700)
+    environment = {"PATH": f"{closed / 'tools'}:{os.defpath}"}
+    without = Capability(bubblewrap=False, can_switch_user=True, sentence="bubblewrap is not installed.")
+    bare = Sandbox(SandboxMode.AUTO, without, tools=[closed / "tools"])
+    assert bare.closed_tools[0] == closed / "tools"
+    fault = bare.fault_of_tools()
+    assert fault is not None
+    assert f"can't look into {closed / 'tools'}" in fault
+    assert "install bubblewrap" in fault
+    here = Confinement(Path("/"))
+    assert "there for the runner" in str(bare.fault_of_program("agent", here, environment))
+    assert "finds no program nonesuch on its PATH" in str(bare.fault_of_program("nonesuch", here, environment))
+    assert bare.fault_of_program("sh", here, environment) is None
+    assert bare.fault_of_program("/bin/sh", here, environment) is None
+    if CAPABILITY.bubblewrap:
+        shown = Sandbox(SandboxMode.REQUIRED, CAPABILITY, tools=[closed / "tools"])
+        assert shown.fault_of_tools() is None
+        assert shown.fault_of_program("agent", here, environment) is None
+        hidden = Sandbox(SandboxMode.REQUIRED, CAPABILITY).fault_of_program("agent", here, environment)
+        assert "Name its folder in TWOGATE_TOOLS" in str(hidden)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from runner.agents.base import AgentError
 from runner.agents.claude import Claude
 from runner.agents.codex import Codex
+from runner.agents.copilot import Copilot
 from runner.agents.gemini import Gemini
 from runner.agents.generic import Generic
+from runner.agents.opencode import OpenCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +22,8 @@ BUILT_IN: dict[str, Callable[[], Agent]] = {
     "claude": Claude,
     "codex": Codex,
     "gemini": Gemini,
+    "opencode": OpenCode,
+    "copilot": Copilot,
 }
 """The agents that need no command of one's own, by the names that a policy file gives them."""
 

@@ -14,7 +14,7 @@ from pathlib import Path  # noqa: TC003 - part of the public fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from runner.results import Unit
     from runner.terms import AgentSpec, Api, Budget
@@ -177,6 +177,11 @@ def prompt_of(run: AgentRun) -> str:
     if len(prompt.encode()) > MAX_ARGUMENT:
         raise AgentError(f"The prompt is longer than {MAX_ARGUMENT} bytes, the most that fits one argument.")
     return prompt
+
+
+def fed(prompt_file: Path, command: Sequence[str]) -> list[str]:
+    """Return the argument list by which ``command`` reads the prompt from standard input, in the same process."""
+    return ["/bin/sh", "-c", 'exec "$@" <"$0"', str(prompt_file), *command]
 
 
 def shortened(said: object) -> str:

@@ -9,21 +9,20 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
 import signal
-import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING
 
+from runner import housekeeping
 from runner.client import Client, ClientError
 from runner.contract import Outcome
-from runner.git import GitError, program
-from runner.job import Runner, alone
-from runner.sandbox import SandboxUnavailableError, probe
+from runner.doctor import doctor
+from runner.job import Runner
+from runner.leftovers import Leftovers, alone
+from runner.report import Spool
 from runner.settings import SECRETS, Settings, SettingsError, from_environment
 from runner.watch import Ending
-from runner.worktree import clean_leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +32,8 @@ CLEAN_SECONDS = 6
 """Whole seconds that ``clean`` may take; GitHub may take the machine away after seven."""
 JOB = re.compile(r"[a-z0-9]{8,32}-[0-9]{1,6}\Z")
 """What a job id looks like; it becomes a folder's name and a part of an address."""
-LOW_DISK = 5_000_000_000
-"""Bytes below which ``doctor`` warns."""
+CLEAN_REPORT = 2.0
+"""Seconds of these for the report of a job that was killed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,8 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in SECRETS:
         os.environ.pop(name, None)
     if parsed.command == "doctor":
-        return doctor(settings)
-    return run(settings, parsed.job) if parsed.command == "run" else clean(settings, parsed.job)
+        return doctor(settings, say)
+    if parsed.command == "run":
+        return run(settings, parsed.job)
+    return clean_after(settings, parsed.job) if parsed.job else clean(settings)
 
 
 def say(text: str) -> None:
@@ -83,77 +84,60 @@ def _interrupt(runner: Runner, number: int) -> None:
     runner.watch.interrupt(ending)
 
 
-def clean(settings: Settings, job: str) -> int:
-    """End and remove what a job left; what does not fit the time is left to the next start."""
+def clean_after(settings: Settings, job: str) -> int:
+    """End and remove what one job left, and report for it; what does not fit the time is left to the next start."""
     signal.signal(signal.SIGALRM, _too_slow)
     signal.alarm(CLEAN_SECONDS)
     try:
         with alone(settings.home, job):
-            Runner(settings, time.time, say).bury(job)
-        for sentence in clean_leftovers(settings.home):
-            say(f"clean: {sentence}")
+            _leftovers(settings).bury(job)
+            _send(settings, job)
     except BlockingIOError:
         say(f"clean: job {job} still runs; nothing was touched")
-    except TimeoutError:
+    except _TimeUp:
         say("clean: no time left; the next start goes on with it")
     finally:
         signal.alarm(0)
     return 0
 
 
+def clean(settings: Settings) -> int:
+    """Remove everything that belongs to no running job, and tidy the stores that no running job borrows from."""
+    _leftovers(settings).clean()
+    if settings.url:
+        with Client(settings) as client:
+            Spool(settings.home / "jobs").resend(client, say)
+    for sentence in housekeeping.tidy(settings.home):
+        say(f"clean: {sentence}")
+    return 0
+
+
+def _leftovers(settings: Settings) -> Leftovers:
+    return Leftovers(settings.home, settings.runner, time.time, say)
+
+
+def _send(settings: Settings, job: str) -> None:
+    """Send the job's report where it was not, and where the bot's address is known."""
+    spool = Spool(settings.home / "jobs")
+    if settings.url and job in spool.unsent():
+        with Client(settings) as client:
+            spool.send(job, client, say, deadline=CLEAN_REPORT)
+
+
+class _TimeUp(Exception):  # noqa: N818 - no error; not of a kind that anything below catches
+    """The seconds of ``clean`` are over."""
+
+
 def _too_slow(_number: int, _frame: FrameType | None) -> None:
-    raise TimeoutError
-
-
-def doctor(settings: Settings) -> int:
-    """Say what this machine offers, and what is missing."""
-    faults = [*_git_faults(), *_sandbox_faults(settings), *_disk_faults(settings), *_bot_faults(settings)]
-    found = shutil.which("claude", path=settings.environment.get("PATH"))
-    say(f"agents: claude {f'at {found}' if found else 'not found on PATH'}; others by their command")
-    for fault in faults:
-        say(f"missing: {fault}")
-    return 1 if faults else 0
-
-
-def _git_faults() -> list[str]:
-    try:
-        version = subprocess.run([program(), "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    except GitError as error:
-        return [str(error)]
-    say(f"git: {version}")
-    return []
-
-
-def _sandbox_faults(settings: Settings) -> list[str]:
-    try:
-        say(f"sandbox: {probe(settings.agent_user).sentence}")
-    except SandboxUnavailableError as error:
-        return [f"sandbox: {error}"]
-    return []
-
-
-def _disk_faults(settings: Settings) -> list[str]:
-    place = next(path for path in (settings.home, *settings.home.parents) if path.exists())
-    free = shutil.disk_usage(place).free
-    say(f"disk: {free / 1e9:.1f} GB free for {settings.home}")
-    return [] if free > LOW_DISK else [f"disk: less than {LOW_DISK / 1e9:.0f} GB free; make room for {settings.home}."]
-
-
-def _bot_faults(settings: Settings) -> list[str]:
-    if not settings.url:
-        return ["bot: TWOGATE_URL is not set."]
-    with Client(settings) as client:
-        ready = client.is_ready()
-    say(f"bot: {settings.url} {'answers' if ready else 'does not answer'}")
-    return [] if ready else [f"bot: {settings.url} does not answer; is the address right, and is the bot running?"]
+    raise _TimeUp
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="twogate-runner", description="Runs jobs of the Twogate bot.")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, what in (("run", "carry out one job"), ("clean", "remove what a job left")):
+    for name, what in (("run", "carry out one job"), ("clean", "remove what a job left, or all that runs no more")):
         command = commands.add_parser(name, help=what)
-        command.add_argument("--job", required=True, type=_job_id, metavar="ID", help="the job's id")
+        command.add_argument("--job", required=name == "run", type=_job_id, metavar="ID", help="the job's id")
     commands.add_parser("doctor", help="say what this machine offers, and what is missing")
     return parser
 

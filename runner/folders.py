@@ -24,11 +24,16 @@ def remove(*paths: Path) -> None:
     if not present:
         return
     if _run("rm", "-rf", "--one-file-system", "--", *present):
-        _run("chmod", "-R", "u+rwX", "--", *present)
+        unlock(*present)
         _run("rm", "-rf", "--one-file-system", "--", *present)
     left = next((path for path in present if os.path.lexists(path)), None)
     if left is not None:
         raise OSError(f"{left} can't be removed; remove it by hand.")
+
+
+def unlock(*paths: Path) -> None:
+    """Let the runner into what an agent of the same user made unreadable."""
+    _run("chmod", "-R", "u+rwX", "--", *paths)
 
 
 def give(owner: Owner | None, *paths: Path) -> None:

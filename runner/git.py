@@ -30,6 +30,8 @@ NETWORK_SECONDS = 1_800.0
 """For one git command that talks to the server."""
 OUTPUT_CAP = 64_000_000
 """Bytes that a git command may write; more means that something is wrong."""
+PROBE_SECONDS = 20.0
+"""For trying what this machine has."""
 READ_BYTES = 1 << 18
 """Read from git's output at once."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -62,6 +64,8 @@ SETTINGS = (
     *("gpg.program=/bin/false", "submodule.recurse=false", "gc.auto=0", "maintenance.auto=false"),
     *("color.ui=false", "diff.noprefix=false", "diff.mnemonicPrefix=false", "status.showUntrackedFiles=all"),
     *("advice.addEmbeddedRepo=false", "init.defaultBranch=none", "transfer.fsckObjects=true"),
+    # what lies beside an agent's objects is the agent's as well: objects are read, never what is said of them
+    *("core.commitGraph=false", "core.multiPackIndex=false", "core.filesRefLockTimeout=2000"),
 )
 """Given to every command with ``-c``, so that they win over a repository's own configuration."""
 
@@ -139,6 +143,17 @@ def program() -> str:
     if found is None:
         raise GitError("--version", 127, "git is not installed; install git 2.38 or later")
     return found
+
+
+@cache
+def leash() -> tuple[str, ...]:
+    """Return what ends git in good order when its runner is killed (setpriv(1), prctl(2)), where that can be had."""
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        return ()
+    prefix = (setpriv, "--pdeathsig", "TERM")
+    tried = subprocess.run([*prefix, program(), "--version"], capture_output=True, timeout=PROBE_SECONDS, check=False)
+    return prefix if tried.returncode == 0 else ()
 
 
 class Git:
@@ -229,7 +244,7 @@ class Git:
             return Answer(code, bytes(output), stderr.read(1_000_000).decode("utf-8", "replace"), cut)
 
     def _options(self) -> list[str]:
-        options = [program(), "--no-pager", "--literal-pathspecs", f"--git-dir={self.git_dir}"]
+        options = [*leash(), program(), "--no-pager", "--literal-pathspecs", f"--git-dir={self.git_dir}"]
         settings = [*SETTINGS, *(f"fetch.fsck.{message}=warn" for message in HARMLESS_IN_HISTORY)]
         if self.work_tree:
             options.append(f"--work-tree={self.work_tree}")

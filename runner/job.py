@@ -6,26 +6,25 @@ carries every ordinary end, and what nobody foresaw ends as the runner's own fai
 
 from __future__ import annotations
 
-import fcntl
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner import folders, process
+from runner import folders, housekeeping, process
 from runner.client import Client, ClientError
 from runner.contract import JobKind, Outcome, Phase
 from runner.git import GitError
 from runner.heartbeat import Heartbeat, sender
-from runner.report import KEY_FILE, REPORT_FILE, Spool
+from runner.leftovers import KEEP, Leftovers, alone
+from runner.report import Spool
 from runner.steps import base, execute, plan
 from runner.steps.context import Job, Ledger
 from runner.steps.prepare import basic, confine, expected_tip, fetch, open_store
 from runner.store import StoreError
 from runner.watch import Ending, Watch
-from runner.worktree import clean_leftovers, list_workspaces, remove_workspace
+from runner.worktree import list_workspaces, remove_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from runner.contract import Claim, Report
@@ -36,8 +35,6 @@ HURRIED_REPORT = 3.0
 """Seconds for the report after a signal: GitHub grants seven for everything."""
 REPORT_DEADLINE = 60.0
 """Seconds for the report otherwise; after that it waits on disk for the next start."""
-KEEP = 14 * 24 * 3600.0
-"""Seconds that a job's prompts, streams and report, and work that was never pushed, stay on the machine."""
 FAULTS = (StoreError, GitError, ClientError, process.StartError, OSError)
 """Faults of git, network and disk whose message is a sentence; anything else is a fault of the program."""
 
@@ -56,20 +53,28 @@ class Runner:
         """Carry out one job; returns whether its report is settled. Raises ClientError where the claim is refused."""
         spool = Spool(self.settings.home / "jobs")
         with Client(self.settings) as client, alone(self.settings.home, job):
+            self.leftovers.clean(apart_from=job)
             spool.resend(client, self.say)
-            self.clean_up(job)
             claim = client.claim(job)
             if claim.spec.job != job:
                 raise ClientError(f"The bot answered with job {claim.spec.job}. This is a fault of the bot: report it.")
-            spool.keep_key(job, claim.job_key)
+            spool.keep(claim)
             self.say(f"claim: {claim.spec.kind} for {_about(claim)}")
             report = self._carry_out(claim, client, spool.folder(job))
             spool.write(report)
             self.say(f"report: {report.outcome}. {report.sentence}")
             hurried = self.watch is not None and self.watch.interrupted
             settled = spool.send(job, client, self.say, deadline=HURRIED_REPORT if hurried else REPORT_DEADLINE)
-            self.remove(job)
+            self.leftovers.remove(job)
+            if not hurried:
+                for sentence in housekeeping.tidy(self.settings.home, apart_from=job):
+                    self.say(f"clean: {sentence}")
             return settled
+
+    @property
+    def leftovers(self) -> Leftovers:
+        """What earlier jobs left on this machine."""
+        return Leftovers(self.settings.home, self.settings.runner, self.now, self.say)
 
     def _carry_out(self, claim: Claim, client: Client, folder: Path) -> Report:
         """Do the work and return its report; raises nothing."""
@@ -103,6 +108,7 @@ class Runner:
     ) -> Ending:
         """Prepare the job and go through the steps of its kind; raises :class:`~runner.watch.Ending` and faults."""
         spec, settings = claim.spec, self.settings
+        housekeeping.require_space(settings)
         heartbeat.enter(Phase.PREPARE, 0, ())
         store = open_store(spec, settings)
         self._forget(client, claim, store)
@@ -139,33 +145,9 @@ class Runner:
         except ClientError as error:
             self.say(f"prepare: could not ask which plans have ended: {error}")
             return
-        for uid in ended & {*list_workspaces(home, repository), *store.salvaged()}:
+        salvaged = {name.partition("/")[0] for name in store.salvaged()}
+        for uid in ended & {*list_workspaces(home, repository), *salvaged}:
             remove_workspace(home, repository, uid)
-
-    def clean_up(self, job: str) -> None:
-        """Remove what killed runs left, and logs that are old; what belongs to running jobs is left alone."""
-        for folder in sorted((self.settings.home / "jobs").glob("*")):
-            if folder.name != job:
-                with suppress(BlockingIOError), alone(self.settings.home, folder.name):
-                    self.bury(folder.name)
-        for sentence in clean_leftovers(self.settings.home):
-            self.say(f"prepare: {sentence}")
-
-    def bury(self, job: str) -> None:
-        """End and remove what is left of a job that runs no more."""
-        folder = self.settings.home / "jobs" / job
-        killed = process.kill_leftovers(job)
-        if killed:
-            self.say(f"clean: ended {killed} processes that job {job} left")
-        if not (folder / REPORT_FILE).exists():
-            (folder / KEY_FILE).unlink(missing_ok=True)
-        self.remove(job)
-        if self.now() - folder.stat().st_mtime > KEEP:
-            folders.remove(folder)
-
-    def remove(self, job: str) -> None:
-        """Remove the job's folders; its log and report stay."""
-        folders.remove(*(self.settings.home / folder / job for folder in ("exchange", "checkouts")))
 
 
 def make_exchange(folder: Path) -> Path:
@@ -174,14 +156,6 @@ def make_exchange(folder: Path) -> Path:
     for name in ("in", "out"):
         folders.fresh(folder / name, 0o755)
     return folder
-
-
-@contextmanager
-def alone(home: Path, job: str) -> Iterator[None]:
-    """Hold the job's lock, which ends with the process; raises BlockingIOError where another process has it."""
-    with (Spool(home / "jobs").folder(job) / "lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
 
 
 def _about(claim: Claim) -> str:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 PLAN_UID = re.compile(r"[a-z0-9]{1,64}")
 """What may become the name of a folder and a ref."""
 
+UNNAMED = "work"
+"""Stands for a job that has no name of its own."""
+
 
 class Lock:
     """A lock on a plan until it is closed, forgotten, or the process dies: then nobody is at work on the plan."""
@@ -52,6 +55,8 @@ class State:
     """Tip of the branch as the runner knows it."""
     merging: str | None = None
     """A commit that is being merged in: the next commit's second parent."""
+    job: str = UNNAMED
+    """Whose workspace it is; names the salvage."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class Place:
 
     def hold(self) -> Lock | None:
         """Take the plan's lock, None where another job has it."""
-        path = self.home / "locks" / f"{self.repository_id}-{self.plan_uid}.lock"
+        path = self._lock_file
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -81,7 +86,21 @@ class Place:
         except BlockingIOError:
             os.close(handle)
             return None
+        if not path.exists() or not os.path.samestat(os.fstat(handle), path.stat()):
+            os.close(handle)  # forgotten by whoever held it before
+            return self.hold()
         return Lock(handle)
+
+    def forget(self) -> None:
+        """Remove the lock's file where nobody holds it and nothing is left to lock."""
+        if (lock := self.hold()) is not None:
+            with lock:
+                if not os.path.lexists(self.folder):
+                    self._lock_file.unlink()
+
+    @property
+    def _lock_file(self) -> Path:
+        return self.home / "locks" / f"{self.repository_id}-{self.plan_uid}.lock"
 
     def save(self, state: State) -> None:
         """Write the state so that it is there whole or not at all."""

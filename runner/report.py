@@ -1,8 +1,8 @@
 """The report: on disk first, then to the bot, and sent again at the next start where the bot was away.
 
-``jobs/<id>/`` holds ``report.json`` and, until the bot has accepted or refused it, ``key``: the job's bearer secret,
-readable by the runner's user alone. No agent is ever shown that folder. A key without a report belongs to a job that
-runs, or that was killed before it could say anything: the bot finds such a job lost by itself.
+``jobs/<id>/`` holds ``spec.json``, ``report.json`` and, until the bot has accepted or refused it, ``key``: the job's
+bearer secret, readable by the runner's user alone. No agent is ever shown that folder. A key without a report belongs
+to a job that runs, or that was killed before it could say anything: :mod:`runner.leftovers` reports for the dead.
 """
 
 from __future__ import annotations
@@ -13,16 +13,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.client import RefusedError, UnreachableError
+from runner.contract import JobSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from runner.client import Client
-    from runner.contract import Report
+    from runner.contract import Claim, Report
 
 REPORT_FILE = "report.json"
 KEY_FILE = "key"
+SPEC_FILE = "spec.json"
 RESEND_DEADLINE = 5.0
 """Seconds that one spooled report of an earlier job may hold up the start of the next."""
 MAX_RESENDS = 20
@@ -41,9 +43,21 @@ class Spool:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
 
-    def keep_key(self, job: str, key: str) -> None:
-        """Keep the job key for the report, whoever sends it."""
-        write_atomically(self.folder(job) / KEY_FILE, key.encode())
+    def keep(self, claim: Claim) -> None:
+        """Keep what the job is and its key for the report, whoever writes and sends it."""
+        folder = self.folder(claim.spec.job)
+        write_atomically(folder / SPEC_FILE, claim.spec.model_dump_json(indent=1).encode())
+        write_atomically(folder / KEY_FILE, claim.job_key.encode())
+
+    def owes(self, job: str) -> JobSpec | None:
+        """Return what the job was to do where it has a key and no report: nobody told the bot how it ended."""
+        folder = self.jobs / job
+        if (folder / REPORT_FILE).exists() or not (folder / KEY_FILE).exists():
+            return None
+        try:
+            return JobSpec.model_validate_json((folder / SPEC_FILE).read_bytes())
+        except (OSError, ValueError):
+            return None
 
     def write(self, report: Report) -> None:
         """Write the report; from here on it outlives this process."""

@@ -6,6 +6,7 @@ names are documented under "Store information in variables" and "OpenID Connect 
 
 from __future__ import annotations
 
+import re
 import socket
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,12 @@ SECRETS = (
     "ACTIONS_RESULTS_URL",
 )
 """Names that leave the process environment as soon as they have been read."""
+
+
+GITHUB = "https://github.com"
+"""The git server of repositories where a run's environment names no other."""
+MIN_FREE = 5e9
+"""Bytes that must be free before a job is begun, where TWOGATE_MIN_FREE (in gigabytes) says nothing else."""
 
 
 class SettingsError(Exception):
@@ -64,6 +71,10 @@ class Settings:
     """The user that agents run as, where the runner may switch."""
     agent_env: tuple[str, ...] = ()
     """Names of further variables that every agent may see."""
+    clone_host: str = GITHUB
+    """Where repositories are cloned from, for the doctor: GITHUB_SERVER_URL in a run."""
+    min_free: float = MIN_FREE
+    """Bytes that must be free below ``home`` before a job is begun."""
 
 
 def from_environment(environ: Mapping[str, str], *, offline: bool = False) -> Settings:
@@ -80,6 +91,7 @@ def from_environment(environ: Mapping[str, str], *, offline: bool = False) -> Se
     faults += [f"TWOGATE_TOOLS names {str(t)!r}, which is not a folder." for t in tools if not t.is_dir()]
     names = environ.get("TWOGATE_AGENT_ENV", "").replace(",", " ").split()
     faults += [f"TWOGATE_AGENT_ENV names {n}, which no agent may see." for n in names if _is_own(n)]
+    min_free = _gigabytes(environ.get("TWOGATE_MIN_FREE", ""), faults)
     if faults:
         raise SettingsError("\n".join(faults))
     return Settings(
@@ -92,6 +104,8 @@ def from_environment(environ: Mapping[str, str], *, offline: bool = False) -> Se
         tools=tools,
         agent_user=environ.get("TWOGATE_AGENT_USER") or None,
         agent_env=tuple(names),
+        clone_host=environ.get("GITHUB_SERVER_URL") or GITHUB,
+        min_free=min_free,
     )
 
 
@@ -105,6 +119,15 @@ def _url_faults(url: str) -> list[str]:
     if parts.scheme == "http" and parts.hostname not in LOOPBACK:
         return [f"TWOGATE_URL is {url!r}: tokens travel there, so it has to begin with https://."]
     return []
+
+
+def _gigabytes(text: str, faults: list[str]) -> float:
+    if not text:
+        return MIN_FREE
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,3})?", text):
+        faults.append(f"TWOGATE_MIN_FREE is {text!r}: give the gigabytes that must be free, for instance 5.")
+        return MIN_FREE
+    return float(text) * 1e9
 
 
 def _is_own(name: str) -> bool:

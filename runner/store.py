@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import re
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,12 +19,13 @@ from runner import snapshot
 from runner.commits import Commits, DiffStat, Entry
 from runner.filetree import FileTree
 from runner.folders import fresh, give, remove
-from runner.git import OBJECT_NAME, Auth, Git, GitError
+from runner.git import NETWORK_SECONDS, OBJECT_NAME, Auth, Git, GitError
 from runner.workrepo import WorkRepository
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+    from typing import TextIO
 
     from runner.folders import Owner
 
@@ -32,11 +34,22 @@ __all__ = ["DiffStat", "EmptyRepositoryError", "Entry", "ObjectStore", "PushReje
 TRACKING = "refs/remotes/origin/"
 """Where fetched and pushed branches are remembered."""
 SALVAGE = "refs/twogate/salvage/"
-"""Where unpushed work of failed runs is kept, one ref a plan."""
+"""Where unpushed work of failed runs is kept, one ref a job below its plan's name."""
+FETCH_TRIES = 5
+"""How often branches are looked up again that moved while they were fetched."""
+LOCK_SECONDS = 300.0
+"""For another job's change of refs to end."""
+POLL_SECONDS = 0.02
+"""Between two looks at a lock that another job holds."""
 PUSHABLE = re.compile(r"plan/[A-Za-z0-9][A-Za-z0-9._-]*")
 """The only branches this program pushes: never a default branch, whatever is asked for."""
 FSCK_MESSAGE = re.compile(r"\b[0-9a-f]{40,64}: ([a-zA-Z]+):")
 """Where git names the check that an object fails."""
+
+
+def salvage_ref(plan_uid: str, job: str) -> str:
+    """Return the ref that keeps a job's unpushed work."""
+    return f"{SALVAGE}{plan_uid}/{job}"
 
 
 class StoreError(Exception):
@@ -95,16 +108,22 @@ class ObjectStore(Commits):
                 self._make("sha256")
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _locked(self, what: str = "lock", seconds: float = LOCK_SECONDS) -> Iterator[None]:
+        """Hold a lock of the repository, which ends with the process; raises StoreError where that takes too long."""
         self._record.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with (self._record.parent / f"{self.repository_id}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with (self._record.parent / f"{self.repository_id}.{what}").open("w") as lock:
+            end = time.monotonic() + seconds
+            while not _flock(lock):
+                if time.monotonic() > end:
+                    raise StoreError(f"The repository's store is held by another job for {seconds:.0f} s; say /retry.")
+                time.sleep(POLL_SECONDS)
             yield
 
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Hold the repository's lock while refs are changed, and record how they stand afterwards."""
         with self._locked():
+            self._recover()
             self._record.unlink(missing_ok=True)
             try:
                 yield
@@ -117,6 +136,7 @@ class ObjectStore(Commits):
         A record that is missing means that a runner was killed while it made a change: nothing is known then.
         """
         with self._locked():
+            self._recover()
             before = snapshot.load(self._record)
             if before is None:
                 snapshot.save(self._record, snapshot.take(self.path))
@@ -125,6 +145,17 @@ class ObjectStore(Commits):
             if changed:
                 snapshot.restore(self.path, before)
             return changed
+
+    def _recover(self) -> None:
+        """Remove git's lock files where a runner was killed while it changed refs: who held them is dead."""
+        if not self._record.exists():
+            remove(*self.path.glob("*.lock"), *self.path.glob("refs/**/*.lock"))
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Hold everything that a job needs to begin with the store; for housekeeping."""
+        with self._locked("fetch", NETWORK_SECONDS), self.changing():
+            yield
 
     def set_ref(self, name: str, sha: str) -> None:
         """Point a ref to a commit."""
@@ -145,20 +176,46 @@ class ObjectStore(Commits):
         Raises EmptyRepositoryError for a repository without commits, StoreError for a history that fails git's checks,
         GitError for everything else (no network, no access, no such commit).
         """
-        there = self._remote_branches(url, auth)
-        if not there:
-            raise EmptyRepositoryError("The repository has no commit yet; push a first one, then try again.")
-        self._suit(next(iter(there.values())))
-        wanted = [branch for branch in branches if branch in there]
-        specs = [f"+refs/heads/{branch}:{TRACKING}{branch}" for branch in wanted]
-        with self.changing():
-            if specs:
-                self._fetch(url, specs, auth)
-            for sha in shas:
-                if not self.has(sha):
-                    self._fetch(url, [sha], auth)
-        tips = {branch: self.ref(TRACKING + branch) for branch in wanted}
-        return {branch: tip for branch, tip in tips.items() if tip}
+        for _ in range(FETCH_TRIES):
+            there = self._remote_branches(url, auth)
+            if not there:
+                raise EmptyRepositoryError("The repository has no commit yet; push a first one, then try again.")
+            tips = {branch: there[branch] for branch in branches if branch in there}
+            with self._locked("fetch", NETWORK_SECONDS):
+                self._suit(next(iter(there.values())))
+                self._fetch_missing(url, tips, shas, auth)
+                if all(map(self.has, tips.values())):
+                    self._track(tips, [branch for branch in branches if branch not in tips])
+                    return tips
+        raise StoreError("The repository's branches move faster than they can be fetched; say /retry.")
+
+    def _fetch_missing(self, url: str, tips: Mapping[str, str], shas: Sequence[str], auth: Auth | None) -> None:
+        """Bring objects in; no ref moves, so that nobody has to wait who changes one."""
+        here = set(self.refs("refs/").values())
+        missing = [f"refs/heads/{branch}" for branch, tip in tips.items() if tip not in here]
+        if missing:
+            self._fetch(url, missing, auth)
+        for sha in shas:
+            if not self._is_whole(sha, tips.values()):
+                self._fetch(url, [sha], auth)
+
+    def _is_whole(self, sha: str, tips: Iterable[str]) -> bool:
+        """Whether the commit is here with its history: a killed fetch may have left the commit alone."""
+        if not self.has(sha):
+            return False
+        return any(self.has(tip) and self.is_ancestor(sha, tip) for tip in tips) or self.is_on_any(sha, "refs/")
+
+    def _track(self, tips: Mapping[str, str], gone: Sequence[str]) -> None:
+        """Remember where the remote's branches are; nothing is written where that is known."""
+        known = self.refs(TRACKING)
+        moved = {branch: tip for branch, tip in tips.items() if known.get(branch) != tip}
+        left = [branch for branch in gone if branch in known]
+        if moved or left:
+            with self.changing():
+                for branch, tip in moved.items():
+                    self.git.run("update-ref", "--no-deref", TRACKING + branch, tip)
+                for branch in left:
+                    self.git.run("update-ref", "--no-deref", "-d", TRACKING + branch)
 
     def _fetch(self, url: str, specs: Sequence[str], auth: Auth | None) -> None:
         options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--end-of-options")
@@ -227,18 +284,26 @@ class ObjectStore(Commits):
         return Checkout(sha, tree, home, tmp, writable, (self.objects,))
 
     def salvaged(self) -> dict[str, str]:
-        """Return the salvage refs: plan uid to commit."""
+        """Return the salvage refs: ``plan/job`` to commit."""
         return self.refs(SALVAGE)
 
     def drop_salvage(self, plan_uid: str) -> None:
-        """Forget a plan's salvaged work."""
-        self.drop_refs(SALVAGE + plan_uid)
+        """Forget all salvaged work of a plan."""
+        self.drop_refs(*(SALVAGE + name for name in self.salvaged() if name.startswith(f"{plan_uid}/")))
 
     def expire_salvage(self, before: float) -> tuple[str, ...]:
-        """Forget salvaged work committed before a moment (epoch seconds); return whose it was."""
+        """Forget salvaged work committed before a moment (epoch seconds); return which, as ``plan/job``."""
         found = self.git.run("for-each-ref", "--format=%(refname) %(committerdate:unix)", SALVAGE).decode()
         rows = (row.split(" ") for row in found.splitlines())
         old = [name for name, date in rows if float(date) < before]
         if old:
             self.drop_refs(*old)
         return tuple(name.removeprefix(SALVAGE) for name in old)
+
+
+def _flock(file: TextIO) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

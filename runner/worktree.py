@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from runner import folders
 from runner.filetree import FileTree
 from runner.git import GitError
-from runner.place import Lock, Place, State
-from runner.store import SALVAGE, TRACKING, ObjectStore, StoreError
+from runner.place import UNNAMED, Lock, Place, State
+from runner.store import TRACKING, ObjectStore, StoreError, salvage_ref
 from runner.workrepo import DamagedError, WorkRepository, WrongBranchError
 
 if TYPE_CHECKING:
@@ -111,10 +111,12 @@ class Workspace:
         base: str,
         head: str | None = None,
         owner: Owner | None = None,
+        job: str = UNNAMED,
     ) -> Workspace:
         """Make the work tree at ``head`` (or ``base``), after salvaging and clearing what an earlier run left.
 
-        ``owner`` is the uid and gid that the tree, HOME and TMP are given to. Raises StoreError, GitError.
+        ``owner`` is the uid and gid that the tree, HOME and TMP are given to, ``job`` what the salvage is named after.
+        Raises StoreError, GitError.
         """
         for sha in (base, head or base):
             if not store.has(sha):
@@ -123,7 +125,7 @@ class Workspace:
         if lock is None:
             raise StoreError(f"Another job of plan {plan_uid} is at work on this machine; wait until it has ended.")
         _clear(store, plan_uid, lock)
-        workspace = cls(store, plan_uid, State("making", branch, base, head or base), lock, owner)
+        workspace = cls(store, plan_uid, State("making", branch, base, head or base, job=job), lock, owner)
         workspace._make()
         return workspace
 
@@ -276,20 +278,36 @@ class Workspace:
         return conflicts
 
     def salvage(self) -> str | None:
-        """Keep unpushed work under ``refs/twogate/salvage/<plan_uid>``; return its commit, None where there is none."""
+        """Keep unpushed work under :attr:`salvage_ref`; return its commit, None where there is none."""
         try:
             self._check_pointers()
             head = self._take_tip()
         except (DamagedError, WrongBranchError, GitError):
             head = self.head
-        tree = self._files.stage(self._files.candidates(head))
-        if tree != self.store.tree(head):
-            author = Author(RUNNER_NAME, RUNNER_EMAIL)
-            head = self._commit_tree(tree, [head], "Unfinished work, kept by Twogate\n", author, None)
-        if self.store.is_ancestor(head, self.base) or self.store.is_on_any(head, TRACKING):
+        tree = self._stage_whatever_there_is(head)
+        known = self.store.is_ancestor(head, self.base) or self.store.is_on_any(head, TRACKING)
+        if known and tree == self.store.tree(head):
             return None
-        self.store.set_ref(SALVAGE + self.plan_uid, head)
-        return head
+        # A commit of the runner's own in any case: its time says when the salvage may go, an agent's could be forged.
+        author = Author(RUNNER_NAME, RUNNER_EMAIL)
+        saved = self._commit_tree(tree, [head], "Unfinished work, kept by Twogate\n", author, None)
+        self.store.set_ref(self.salvage_ref, saved)
+        return saved
+
+    def _stage_whatever_there_is(self, head: str) -> str:
+        """Stage the files on top of ``head``, those made unreadable included; return the tree."""
+        if self.tree.is_symlink() or not self.tree.is_dir():
+            return self.store.tree(head)
+        try:
+            return self._files.stage(self._files.candidates(head))
+        except GitError:
+            folders.unlock(self.tree)
+            return self._files.stage(self._files.candidates(head))
+
+    @property
+    def salvage_ref(self) -> str:
+        """The ref that keeps this job's unpushed work, once there is any."""
+        return salvage_ref(self.plan_uid, self._state.job)
 
     def close(self) -> None:
         """Keep the folder for the plan's next job and let go of it."""
@@ -320,20 +338,37 @@ def _remove(store: ObjectStore, plan_uid: str) -> None:
 
 
 def clean_leftovers(home: Path) -> tuple[str, ...]:
-    """At start: salvage and remove the workspaces of killed runs; return a sentence for each."""
+    """At start: salvage and remove the workspaces of killed runs; return a sentence for each.
+
+    One that can't be salvaged stays as it is, and holds up no other plan.
+    """
     sentences = []
-    for folder in sorted((home / "worktrees").glob("*/*")):
-        place = Place(home, int(folder.parent.name), folder.name)
-        state, lock = place.state(), place.hold()
-        if lock is None:
-            continue
-        with lock:
-            if state and state.step == "closed":
-                continue
-            saved = _clear(ObjectStore(home, place.repository_id), place.plan_uid, lock)
-        kept = f" Its unpushed work is kept as {saved[:10]}." if saved else ""
-        sentences.append(f"Plan {place.plan_uid} was interrupted; its work tree was removed.{kept}")
-    return tuple(sentences)
+    for folder in sorted((home / "worktrees").glob("[0-9]*/*")):
+        try:
+            sentences.append(clean_leftover(home, int(folder.parent.name), folder.name))
+        except (ValueError, OSError, GitError, StoreError) as error:
+            sentences.append(f"{folder} was left as it is, since it can't be salvaged: {error}")
+    return tuple(sentence for sentence in sentences if sentence)
+
+
+def clean_leftover(home: Path, repository_id: int, plan_uid: str) -> str | None:
+    """Salvage and remove a plan's workspace where a killed run left one; return a sentence, None where it did not.
+
+    Raises GitError, StoreError, OSError.
+    """
+    place = Place(home, repository_id, plan_uid)
+    if not os.path.lexists(place.folder):
+        return None
+    lock = place.hold()
+    if lock is None:
+        return None
+    with lock:
+        state = place.state()
+        if state and state.step == "closed":
+            return None
+        saved = _clear(ObjectStore(home, repository_id), plan_uid, lock)
+    kept = f" Its unpushed work is kept as {saved[:10]}." if saved else ""
+    return f"Plan {plan_uid} was interrupted; its work tree was removed.{kept}"
 
 
 def list_workspaces(home: Path, repository_id: int) -> tuple[str, ...]:

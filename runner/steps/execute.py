@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from runner import memory
 from runner.contract import MAX_PATHS, GateResult, Outcome, Phase
 from runner.git import GitError, display
+from runner.leftovers import kept_sentence
 from runner.promptware import PromptInput
 from runner.publish import publish
 from runner.results import ExecutionSummary, Unit
@@ -78,6 +79,7 @@ def run(job: Job, expected: str | None) -> Ending:
         base=spec.base,
         head=spec.head,
         owner=job.sandbox.owner,
+        job=spec.job,
     )
     execution = Execution(job, workspace, spec.base, spec.base)
     try:
@@ -86,11 +88,19 @@ def run(job: Job, expected: str | None) -> Ending:
         work = describe(job, execution)
     except BaseException:
         with suppress(GitError, StoreError, OSError):
-            workspace.salvage()
+            _salvage(job, workspace)
         raise
     finally:
         workspace.remove()
     return Ending(Outcome.VERIFIED, f"Every blocking check passed; {spec.branch} is at {work.head[:10]}.", work=work)
+
+
+def _salvage(job: Job, workspace: Workspace) -> None:
+    """Keep what was not pushed, and say where."""
+    saved = workspace.salvage()
+    if saved:
+        job.ledger.fields["salvaged"] = saved
+        job.ledger.note(kept_sentence(job.spec, job.settings.runner, saved))
 
 
 def _work(execution: Execution) -> None:

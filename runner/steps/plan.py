@@ -30,7 +30,7 @@ def run(job: Job) -> Ending:
     if spec.detect_gates:
         job.ledger.fields["detected_gates"] = detect(lambda path: job.store.read(spec.base, path.encode()))
     workspace = Workspace.open(
-        job.store, plan_uid=spec.plan_uid, branch=spec.branch, base=spec.base, owner=job.sandbox.owner
+        job.store, plan_uid=spec.plan_uid, branch=spec.branch, base=spec.base, owner=job.sandbox.owner, job=spec.job
     )
     try:
         plan = _ask(job, workspace)

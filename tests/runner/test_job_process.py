@@ -19,7 +19,8 @@ from runner.sandbox import probe
 from runner.steps.agent import GRACE
 from runner.terms import SandboxMode
 from tests.runner.bot_on_loopback import JOB_KEY, PUSH_TOKEN, READ_TOKEN, REQUEST_TOKEN
-from tests.runner.lab import Lab, wait_until
+from tests.runner.lab import UID, Lab, wait_until
+from tests.runner.scripted_agent import GOOD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,6 +83,12 @@ def test_a_run_that_is_killed_leaves_nothing_that_touches_the_next(lab: Lab) -> 
         process.kill()
         process.communicate(timeout=30)
     report = lab.run("good")
+    lost = lab.bot.reports[spec.job]
+    assert lost.outcome is Outcome.LOST
+    assert [(row.agent, row.usd, row.complete) for row in lost.usage] == [("scripted", None, False)]
+    assert lost.salvaged is not None
+    assert any(f"refs/twogate/salvage/{UID}/{spec.job}" in note for note in lost.notes)
+    assert lab.git("show", f"{lost.salvaged}:calc.py", cwd=lab.home / "repos" / "1.git") == GOOD.strip()
     assert report.outcome is Outcome.VERIFIED, report
     assert report.work is not None
     assert [file.path for file in report.work.files] == ["calc.py"]
@@ -100,6 +107,7 @@ def test_clean_after_a_kill_fits_githubs_time(lab: Lab) -> None:
     done = command(lab, "clean", "--job", spec.job)
     assert done.returncode == 0, done.stdout
     assert time.monotonic() - before < BY_GITHUB
+    assert lab.bot.reports[spec.job].outcome is Outcome.LOST
     assert not is_alive(started)
     assert lab.left() == []
 

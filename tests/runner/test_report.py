@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.client import Client
-from runner.contract import Outcome, Report
-from runner.report import KEY_FILE, REPORT_FILE, Spool, write_atomically
+from runner.contract import Claim, Issue, JobKind, JobSpec, Outcome, Report, Repository
+from runner.report import KEY_FILE, REPORT_FILE, SPEC_FILE, Spool, write_atomically
 from runner.settings import Settings
 from tests.runner.bot_on_loopback import JOB_KEY, Bot, BotServer
 
@@ -20,6 +20,22 @@ if TYPE_CHECKING:
 
 def report_of(job: str) -> Report:
     return Report(job=job, outcome=Outcome.STOPPED, sentence="Stopped.", runner="here", started_at=1, ended_at=2)
+
+
+def claim_of(job: str) -> Claim:
+    spec = JobSpec(
+        job=job,
+        kind=JobKind.CHECK_BASE,
+        unit=None,
+        repository=Repository(id=1, owner="o", name="calc", default_branch="trunk", clone_url="https://example.org/o"),
+        plan_uid="abcdefgh",
+        revision=1,
+        base="1" * 40,
+        branch="plan/7",
+        issue=Issue(number=7, title="Wrong", body="", author="ada"),
+        agents={},
+    )
+    return Claim(spec=spec, job_key=JOB_KEY)
 
 
 @pytest.fixture
@@ -42,17 +58,17 @@ def client(bot: Bot, tmp_path: Path) -> Iterator[Client]:
 
 
 def test_files_are_for_the_runner_alone(spool: Spool) -> None:
-    spool.keep_key("abcdefgh-1", "secret")
+    spool.keep(claim_of("abcdefgh-1"))
     spool.write(report_of("abcdefgh-1"))
     folder = spool.folder("abcdefgh-1")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE((folder / KEY_FILE).stat().st_mode) == 0o600
     assert stat.S_IMODE((folder / REPORT_FILE).stat().st_mode) == 0o600
-    assert sorted(path.name for path in folder.iterdir()) == [KEY_FILE, REPORT_FILE]
+    assert sorted(path.name for path in folder.iterdir()) == [KEY_FILE, REPORT_FILE, SPEC_FILE]
 
 
 def test_an_accepted_report_forgets_the_key(spool: Spool, bot: Bot, client: Client) -> None:
-    spool.keep_key("abcdefgh-1", JOB_KEY)
+    spool.keep(claim_of("abcdefgh-1"))
     spool.write(report_of("abcdefgh-1"))
     assert spool.send("abcdefgh-1", client, print, deadline=5)
     assert bot.reports["abcdefgh-1"] == report_of("abcdefgh-1")
@@ -61,7 +77,7 @@ def test_an_accepted_report_forgets_the_key(spool: Spool, bot: Bot, client: Clie
 
 def test_reports_wait_for_the_bot_and_are_resent_oldest_first(spool: Spool, bot: Bot, client: Client) -> None:
     for job in ("abcdefgh-1", "abcdefgh-2"):
-        spool.keep_key(job, JOB_KEY)
+        spool.keep(claim_of(job))
         spool.write(report_of(job))
     bot.away = True
     said: list[str] = []
@@ -78,7 +94,7 @@ def test_reports_wait_for_the_bot_and_are_resent_oldest_first(spool: Spool, bot:
 def test_a_report_that_the_bot_does_not_want_is_dropped_with_a_line(
     spool: Spool, bot: Bot, client: Client, status: int
 ) -> None:
-    spool.keep_key("abcdefgh-1", JOB_KEY)
+    spool.keep(claim_of("abcdefgh-1"))
     spool.write(report_of("abcdefgh-1"))
     bot.refuse_report = status
     said: list[str] = []
@@ -88,7 +104,7 @@ def test_a_report_that_the_bot_does_not_want_is_dropped_with_a_line(
 
 
 def test_a_key_without_a_report_is_not_sent(spool: Spool, client: Client) -> None:
-    spool.keep_key("abcdefgh-1", JOB_KEY)
+    spool.keep(claim_of("abcdefgh-1"))
     spool.resend(client, pytest.fail)
     assert spool.unsent() == []
 

@@ -218,9 +218,9 @@ def test_salvage_is_kept_for_a_time(place: Bench) -> None:
     workspace = place.open()
     (workspace.tree / "a.txt").write_text("unfinished\n")
     sha = workspace.salvage()
-    assert place.store.salvaged() == {workspace.plan_uid: sha}
+    assert place.store.salvaged() == {f"{workspace.plan_uid}/work": sha}
     assert place.store.expire_salvage(0) == ()
-    assert place.store.expire_salvage(4e9) == (workspace.plan_uid,)
+    assert place.store.expire_salvage(4e9) == (f"{workspace.plan_uid}/work",)
     assert place.store.salvaged() == {}
 
 

@@ -464,7 +464,7 @@ def test_unfinished_work_of_an_earlier_job_is_salvaged_before_the_next(place: Be
     workspace.close()
     again = place.open()
     assert again.is_clean_against(place.base)
-    saved = place.store.salvaged()[UID]
+    saved = place.store.salvaged()[f"{UID}/work"]
     assert {b"committed", b"uncommitted"} < set(place.store.files(saved))
     assert place.store.is_ancestor(place.base, saved)
 
@@ -474,7 +474,10 @@ def test_pushed_work_needs_no_salvage(place: Bench, workspace: Workspace) -> Non
     sh(workspace.tree, "echo 1 > f")
     head = workspace.commit("one", BOT)
     assert head
-    assert workspace.salvage() == head
+    saved = workspace.salvage()
+    assert saved
+    assert place.store.is_ancestor(head, saved)
+    assert place.store.tree(saved) == place.store.tree(head)
     place.store.push(place.url, head, "plan/7", expect=None)
     assert workspace.salvage() is None
 
@@ -498,8 +501,8 @@ def test_a_killed_runner_leaves_nothing_that_hinders_the_next(place: Bench, tmp_
     assert subprocess.run(command, check=False, cwd=tmp_path).returncode == -9
     (sentence,) = clean_leftovers(place.home)
     assert "interrupted" in sentence
-    assert place.store.salvaged()[UID][:10] in sentence
-    assert place.store.read(place.store.salvaged()[UID], b"half") == b"work"
+    assert place.store.salvaged()[f"{UID}/work"][:10] in sentence
+    assert place.store.read(place.store.salvaged()[f"{UID}/work"], b"half") == b"work"
     assert list_workspaces(place.home, 42) == ()
     assert place.open().is_clean_against(place.base)
 

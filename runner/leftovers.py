@@ -1,0 +1,146 @@
+"""What runs that were killed left on this machine: ended, salvaged, reported, removed.
+
+Only what is proved to be nobody's is touched: a job's lock dies with its process, and so does a plan's. A killed job
+with a key still owes the bot a report; the next start writes it from what lies on disk, so that what was spent counts
+and the job ends at once instead of after the bot's patience.
+"""
+
+from __future__ import annotations
+
+import fcntl
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runner import folders, process
+from runner.contract import MAX_ATTEMPT, Outcome, Report, Usage
+from runner.git import GitError
+from runner.report import KEY_FILE, REPORT_FILE, SPEC_FILE, Spool
+from runner.store import ObjectStore, StoreError, salvage_ref
+from runner.worktree import clean_leftover, clean_leftovers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from runner.contract import JobSpec
+
+KEEP = 14 * 24 * 3600.0
+"""Seconds that a job's prompts, streams and report, and work that was never pushed, stay on the machine."""
+DAY = 24 * 3600.0
+
+
+@contextmanager
+def alone(home: Path, job: str) -> Iterator[None]:
+    """Hold the job's lock, which ends with the process; raises BlockingIOError where another process has it."""
+    with (Spool(home / "jobs").folder(job) / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+
+
+def kept_sentence(spec: JobSpec, runner: str, sha: str) -> str:
+    """Say where unpushed work is and how to get it."""
+    ref = salvage_ref(spec.plan_uid, spec.job)
+    store = f"$TWOGATE_HOME/repos/{spec.repository.id}.git"
+    return (
+        f"What was not pushed is kept as commit {sha[:10]} on runner {runner} for {KEEP / DAY:.0f} days; there: "
+        f"git --git-dir={store} log -p {ref}"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Leftovers:
+    """What lies below ``home`` of jobs that run no more."""
+
+    home: Path
+    runner: str
+    """This machine's name, for the report."""
+    now: Callable[[], float]
+    say: Callable[[str], None]
+
+    def clean(self, apart_from: str | None = None) -> None:
+        """Bury every job that runs no more, the one named apart, and remove work trees that are nobody's."""
+        for folder in sorted((self.home / "jobs").glob("*")):
+            if folder.name != apart_from:
+                with suppress(BlockingIOError), alone(self.home, folder.name):
+                    self.bury(folder.name)
+        for sentence in clean_leftovers(self.home):
+            self.say(f"clean: {sentence}")
+        self._sweep(apart_from)
+
+    def bury(self, job: str) -> None:
+        """End and remove what is left of a job that runs no more, and write the report it owes; its lock is held."""
+        folder, spool = self.home / "jobs" / job, Spool(self.home / "jobs")
+        killed = process.kill_leftovers(job)
+        if killed:
+            self.say(f"clean: ended {killed} processes that job {job} left")
+        spec = spool.owes(job)
+        if spec is not None:
+            spool.write(self._obituary(spec, folder))
+        elif not (folder / REPORT_FILE).exists():
+            (folder / KEY_FILE).unlink(missing_ok=True)
+        self.remove(job)
+        for draft in folder.glob(".*"):
+            draft.unlink()
+        if self.now() - folder.stat().st_mtime > KEEP:
+            folders.remove(folder)
+
+    def remove(self, job: str) -> None:
+        """Remove the job's folders; its log and report stay."""
+        folders.remove(*(self.home / folder / job for folder in ("exchange", "checkouts")))
+
+    def _sweep(self, apart_from: str | None) -> None:
+        """Remove folders of jobs that have no log any more, and what was half written."""
+        found = (*self.home.glob("exchange/*"), *self.home.glob("checkouts/*"))
+        # asked for afterwards: a job that starts makes its log first
+        known = {apart_from, *(folder.name for folder in (self.home / "jobs").glob("*"))}
+        folders.remove(*(folder for folder in found if folder.name not in known))
+
+    def _obituary(self, spec: JobSpec, folder: Path) -> Report:
+        """Salvage what the job left unpushed, and report for it."""
+        notes: tuple[str, ...] = ()
+        saved = None
+        try:
+            sentence = clean_leftover(self.home, spec.repository.id, spec.plan_uid)
+            if sentence:
+                self.say(f"clean: {sentence}")
+            saved = ObjectStore(self.home, spec.repository.id).ref(salvage_ref(spec.plan_uid, spec.job))
+        except (GitError, StoreError, OSError) as error:
+            notes = (f"What the run left could not be salvaged and lies where it was: {error}",)
+        if saved:
+            notes = (kept_sentence(spec, self.runner, saved),)
+        usage = self._spent(spec, folder)
+        return Report(
+            job=spec.job,
+            outcome=Outcome.LOST,
+            sentence=f"The runner {self.runner} was killed while it worked on this.",
+            usage=usage,
+            attempts=max((row.attempt for row in usage), default=0),
+            notes=notes,
+            salvaged=saved,
+            runner=self.runner,
+            started_at=(folder / SPEC_FILE).stat().st_mtime,
+            ended_at=max(path.stat().st_mtime for path in (*_streams(folder), folder / SPEC_FILE)),
+        )
+
+    def _spent(self, spec: JobSpec, folder: Path) -> tuple[Usage, ...]:
+        """Return a row for each run of an agent that was begun: what it cost is not known."""
+        return tuple(_untold(spec, stream, number) for number, stream in enumerate(_streams(folder), 1))
+
+
+def _streams(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*/stdout"), key=lambda path: path.stat().st_mtime)
+
+
+def _untold(spec: JobSpec, stream: Path, number: int) -> Usage:
+    unit = next(unit for unit in spec.agents if stream.parent.name.startswith(f"{unit}-"))
+    agent = spec.agents[unit]
+    lasted = stream.stat().st_mtime - (stream.parent / "prompt.md").stat().st_mtime
+    return Usage(
+        unit=unit,
+        agent=agent.name,
+        model=agent.model,
+        attempt=min(number, MAX_ATTEMPT),
+        seconds=max(0.0, lasted),
+        complete=False,
+    )

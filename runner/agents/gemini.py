@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from runner.agents.base import AgentRun
     from runner.terms import AgentSpec
 
-CREDENTIALS = ("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL")
+CREDENTIALS = ("GEMINI_API_KEY",)
 """Names Gemini CLI may take from the runner's environment where no meter holds the key."""
 MAX_ATTEMPTS = 2
 """Tries of a failing API call; ten, the default, take minutes."""

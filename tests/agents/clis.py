@@ -1,0 +1,49 @@
+"""The agents under test: which model each is asked for, and where its program is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.agents import BUILT_IN, agent_for
+from runner.terms import AgentSpec, Api
+
+FOLDER = Path(os.environ.get("TWOGATE_TEST_CLIS") or Path(__file__).parent) / "node_modules"
+"""Where ``make test-agents`` installs them."""
+
+
+@dataclass(frozen=True)
+class Cli:
+    """One agent, with a model whose tools it offers to the model one by one."""
+
+    name: str
+    model: str
+
+    @property
+    def spec(self) -> AgentSpec:
+        return AgentSpec(name=self.name, model=self.model)
+
+    @property
+    def api(self) -> Api | None:
+        return agent_for(self.spec).api(self.spec)
+
+    @property
+    def program(self) -> str | None:
+        """The executable, None where it is not installed."""
+        return shutil.which(BUILT_IN[self.name]().program, path=str(FOLDER / ".bin"))
+
+
+CLIS = (
+    Cli("claude", "claude-sonnet-4-5"),
+    Cli("codex", "gpt-5.5"),
+    Cli("gemini", "gemini-2.5-pro"),
+)
+
+
+def tools() -> list[Path]:
+    """Return the folders that the sandbox must show: the agents, and the Node that some of them run on."""
+    node = shutil.which("node")
+    prefix = [Path(node).resolve().parents[1]] if node else []
+    return [FOLDER, *(path for path in prefix if not path.is_relative_to("/usr"))]

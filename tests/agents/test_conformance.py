@@ -1,0 +1,89 @@
+"""Five real agents, one suite: the same scenario, the same outcome, and a ledger that equals the script to the cent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.contract import Outcome
+from tests.agents.clis import CLIS, Cli
+from tests.agents.differences import DIFFERENCES
+from tests.agents.processes import agent_of
+from tests.agents.scenarios import SCENARIOS, WAITING, Scenario
+from tests.agents.stage import Stage, dollars, stage
+from tests.runner.lab import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from runner.contract import Report
+
+pytestmark = pytest.mark.agents
+WAIT_SECONDS = 60.0
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("cli", CLIS, ids=lambda cli: cli.name)
+def test_agent(cli: Cli, scenario: Scenario, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
+    if cli.program is None:
+        pytest.skip(f"not tested: {cli.name} is not installed; run `make test-agents`")
+    with stage(tmp_path, cli, scenario.script, **scenario.fields) as played:
+        report = _run(played, scenario.signal)
+        record_property("outcome", report.outcome.value)
+        difference = DIFFERENCES.get((cli.name, scenario.name))
+        expected = difference.outcome if difference else scenario.outcome
+        assert report.outcome is expected, f"{report.sentence}\n{report.output_tail}"
+        if difference is None:
+            scenario.check(played)
+        assert all(seen.key == played.api.key for seen in played.api.seen), "the meter sent the real key"
+        if scenario.billed:
+            _require_equal_ledger(played)
+
+
+def _run(played: Stage, word: str) -> Report:
+    if word == "":
+        return played.run()
+    if word == "cancel":
+        return played.run_and_cancel(_waiting(played).exists, WAIT_SECONDS)
+    killer = threading.Thread(target=_kill, args=(played, word))
+    killer.start()
+    try:
+        return played.run()
+    finally:
+        killer.join(WAIT_SECONDS)
+
+
+def _kill(played: Stage, word: str) -> None:
+    wait_until(_waiting(played).exists, WAIT_SECONDS)
+    os.kill(agent_of(os.getpid()), getattr(signal, word))
+
+
+def _waiting(played: Stage) -> Path:
+    """Return the file by which the scripted command says that it has begun."""
+    return played.tree.parent / "home" / WAITING
+
+
+def _require_equal_ledger(played: Stage) -> None:
+    """Compare what the report says was spent with what the model's answers billed."""
+    billed, rows = played.billed(), played.rows
+    counted = {
+        "input": sum(row.input_tokens or 0 for row in rows),
+        "output": sum(row.output_tokens or 0 for row in rows),
+        "cache_read": sum(row.cache_read_tokens or 0 for row in rows),
+        "cache_write": sum(row.cache_write_tokens or 0 for row in rows),
+    }
+    assert counted == {name: getattr(billed, name) for name in counted}
+    usd = sum((row.usd or Decimal(0) for row in rows), Decimal(0))
+    assert usd.quantize(Decimal("0.0001")) == dollars(billed)
+
+
+def test_every_difference_names_a_scenario_of_an_agent() -> None:
+    known = {(cli.name, scenario.name) for cli in CLIS for scenario in SCENARIOS}
+    assert set(DIFFERENCES) <= known
+    assert all(difference.outcome in Outcome for difference in DIFFERENCES.values())

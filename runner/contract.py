@@ -90,7 +90,7 @@ class Outcome(StrEnum):
     RUNNER_FAILED = "runner_failed"
     """Not the agent's fault: git, network or disk of the runner."""
     LOST = "lost"
-    """Said by the bot alone: the runner fell silent."""
+    """The runner fell silent, or was killed, which it says at its next start: tried once more."""
 
     @property
     def is_success(self) -> bool:
@@ -341,6 +341,8 @@ class ProgressAnswer(Message):
 
     stop: Line | None = None
     """Set where the job must end now, with the reason."""
+    usd_today: Decimal | None = None
+    """Dollars that this job may spend in all as the repository's day stands now; None: no limit a day."""
 
 
 class PushTokenRequest(Message):

@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from decimal import Decimal
 from enum import IntEnum, StrEnum
 from typing import Literal
 
 from pydantic import Field
 
-from bot.lifecycle.policy_file import GateSection, PolicyError, PolicyFile, read
+from bot.lifecycle.policy_file import (
+    AgentSection,
+    GateSection,
+    PolicyError,
+    PolicyFile,
+    TierSection,
+    UnitSection,
+    read,
+)
 from bot.lifecycle.states import Frozen
 from runner.results import Unit
-from runner.terms import AgentSpec, GateSpec, SandboxMode
+from runner.terms import AgentSpec, Api, Budget, Effort, GateSpec, Network, Price, SandboxMode, Tier
 
 __all__ = ["Action", "Permission", "Policy", "PolicyError", "may", "parse_policy"]
 
@@ -59,10 +66,13 @@ class Policy(Frozen):
     max_parallel: int = 4
     overlap: Literal["wait", "warn", "off"] = "wait"
     sandbox: SandboxMode = SandboxMode.REQUIRED
-    usd: Decimal | None = None
-    tokens: int | None = None
-    minutes: float = 60
-    attempts: int = 3
+    network: Network = Network.ON
+    budget: Budget = Budget()
+    """Of a plan, and of the repository's day, before anything is spent."""
+    prepare: tuple[str, ...] = ()
+    carry: tuple[str, ...] = ()
+    tiers: dict[str, dict[Tier, str]] = Field(default_factory=dict)
+    prices: dict[str, Price] = Field(default_factory=dict)
     gates: tuple[GateSpec, ...] | None = None
     """None: recognised from the repository."""
     protected: tuple[str, ...] = (".github/**",)
@@ -74,9 +84,10 @@ class Policy(Frozen):
 
     @property
     def gates_sha256(self) -> str:
-        """What an approval of a plan includes: the named checks and the protected paths, in their order."""
+        """What an approval of a plan includes: the named checks, what prepares them, and the protected paths."""
         gates = None if self.gates is None else [gate.model_dump(mode="json") for gate in self.gates]
-        text = json.dumps({"gates": gates, "protected": self.protected}, sort_keys=True)
+        bound = {"gates": gates, "protected": self.protected, "prepare": self.prepare, "carry": self.carry}
+        text = json.dumps(bound, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def is_label(self, name: str) -> bool:
@@ -108,24 +119,51 @@ def parse_policy(text: str) -> Policy:
         max_parallel=file.queue.max_parallel,
         overlap=file.queue.overlap,
         sandbox=SandboxMode(file.sandbox),
-        usd=file.budget.usd,
-        minutes=float(file.budget.minutes),
-        attempts=file.budget.attempts,
+        network=Network(file.network),
+        budget=Budget(
+            minutes=float(file.budget.minutes),
+            attempts=file.budget.attempts,
+            usd=file.budget.usd,
+            tokens=file.budget.tokens,
+            usd_today=file.budget.usd_per_day,
+            idle_calls=file.budget.idle_calls,
+        ),
+        prepare=tuple(file.prepare),
+        carry=tuple(file.carry),
+        tiers={name: _tiers(section) for name, section in file.tiers.items()},
+        prices={model: Price(**section.model_dump()) for model, section in file.prices.items()},
         gates=None if file.gates is None else tuple(_gate(section) for section in file.gates),
         protected=tuple(file.protected),
     )
 
 
 def _agent(file: PolicyFile, unit: Unit) -> AgentSpec:
-    """Return who carries out a unit. A model belongs to its agent: another agent does not inherit it."""
-    section = file.units.get(unit.value)
-    name = (section.cli if section else None) or file.agent.cli
-    model = (section.model if section else None) or (file.agent.model if name == file.agent.cli else None)
+    """Return who carries out a unit. Model and tier belong to their agent: another agent does not inherit them."""
+    section = file.units.get(unit.value, UnitSection())
+    name = section.cli or file.agent.cli
+    general = file.agent if name == file.agent.cli else AgentSection()
+    chosen = section if section.model or section.tier else general
     own = file.agents.get(name)
-    if own is None:
-        return AgentSpec(name=name, model=model)
-    return AgentSpec(name=name, model=model, command=tuple(own.command), output=own.output)
+    return AgentSpec(
+        name=name,
+        model=chosen.model,
+        tier=Tier(chosen.tier) if chosen.tier else None,
+        effort=Effort(effort) if (effort := section.effort or general.effort) else None,
+        command=tuple(own.command) if own else None,
+        output=own.output if own else "text",
+        api=Api(own.api) if own and own.api else None,
+    )
+
+
+def _tiers(section: TierSection) -> dict[Tier, str]:
+    return {Tier(name): model for name, model in section.model_dump(exclude_none=True).items()}
 
 
 def _gate(section: GateSection) -> GateSpec:
-    return GateSpec(name=section.name, run=section.run, timeout_seconds=section.timeout, blocking=section.blocking)
+    return GateSpec(
+        name=section.name,
+        run=section.run,
+        timeout_seconds=section.timeout,
+        blocking=section.blocking,
+        parallel=section.parallel,
+    )

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from bot.lifecycle.strict_yaml import Path
 
-BUILT_IN_AGENTS = ("claude",)
+BUILT_IN_AGENTS = ("claude", "codex", "copilot", "gemini", "opencode")
 """Agents that need no command of one's own."""
-BUILT_IN_GATES = ("scope", "conflict markers", "secrets", "security", "weakening")
+BUILT_IN_GATES = ("scope", "conflict markers", "secrets", "security", "weakening", "dependencies")
 """Names that the built-in checks have in the table, so that no command is taken for one of them."""
 PLACEHOLDERS = ("prompt_file", "result_file", "model", "unit", "attempt", "worktree")
 """What an agent's command may ask for in braces."""
@@ -32,8 +32,6 @@ MAX_GATE_SECONDS = 7_200
 LATER: dict[Path, str] = {
     ("approvers", "teams"): "approval by team is not checked by this release; leave the list empty",
     ("approvers", "distinct"): "another approver than the requester is not asked for by this release; only false works",
-    ("budget", "usd_per_day"): "a limit a day is not kept by this release; take it out",
-    ("budget", "tokens"): "tokens are counted and shown, but not limited by this release; take it out",
     ("publish",): "the branch is always pushed before the review in this release; take it out",
     ("stale",): "files that changed since planning are always listed in the review in this release; take it out",
 }
@@ -80,6 +78,13 @@ def _command_word(value: str) -> str:
     return value
 
 
+def _inside(value: str) -> str:
+    parts = value.rstrip("/").split("/")
+    if not value.isprintable() or {"", ".", "..", ".git"} & set(parts):
+        raise ValueError("must be a path within the repository, relative to its root")
+    return value.rstrip("/")
+
+
 _NUMBER = {"type": "number", "exclusiveMinimum": 0}
 Word = Annotated[str, Field(min_length=1, max_length=300, pattern=r"^\S(.*\S)?$")]
 Shell = Annotated[str, Field(min_length=1, max_length=4_000, pattern=r"\S")]
@@ -87,6 +92,13 @@ Glob = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_glob)
 Usd = Annotated[
     Decimal, BeforeValidator(_number), Field(gt=0, le=100_000), WithJsonSchema({**_NUMBER, "maximum": 100_000})
 ]
+Price = Annotated[
+    Decimal,
+    BeforeValidator(_number),
+    Field(ge=0, le=100_000),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 100_000}),
+]
+CarriedPath = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_inside)]
 Minutes = Annotated[
     Decimal, BeforeValidator(_number), Field(gt=0, le=1_440), WithJsonSchema({**_NUMBER, "maximum": 1_440})
 ]
@@ -95,6 +107,8 @@ Duration = Annotated[
     BeforeValidator(_duration),
     WithJsonSchema({"type": "string", "pattern": "^[1-9][0-9]{0,4}[smh]$", "examples": ["90s", "15m", "2h"]}),
 ]
+TierName = Literal["fast", "balanced", "deep"]
+EffortName = Literal["low", "medium", "high"]
 AgentName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")]
 CommandWord = Annotated[str, Field(min_length=1, max_length=4_000), AfterValidator(_command_word)]
 
@@ -109,7 +123,11 @@ class AgentSection(_Section):
     cli: AgentName = "claude"
     """A built-in agent, or one defined under `agents`."""
     model: Word | None = None
-    """The model to ask the agent for; without it, the agent's own default."""
+    """The model to ask the agent for; without it, the one of the tier."""
+    tier: TierName | None = None
+    """How able a model is asked for where none is named; without it, what each unit asks for."""
+    effort: EffortName | None = None
+    """How long the model may think, where the agent lets it be chosen."""
 
 
 class UnitSection(_Section):
@@ -119,6 +137,10 @@ class UnitSection(_Section):
     """A built-in agent, or one defined under `agents`."""
     model: Word | None = None
     """The model to ask the agent for."""
+    tier: TierName | None = None
+    """How able a model is asked for where none is named."""
+    effort: EffortName | None = None
+    """How long the model may think, where the agent lets it be chosen."""
 
 
 class OwnAgentSection(_Section):
@@ -128,6 +150,8 @@ class OwnAgentSection(_Section):
     """Its argument list; filled in: `{prompt_file}`, `{result_file}`, `{model}`, `{unit}`, `{attempt}`, `{worktree}`"""
     output: Literal["text", "jsonl"] = "text"
     """What it prints."""
+    api: Literal["anthropic", "openai-responses", "openai-chat", "gemini"] | None = None
+    """The wire format in which it speaks to its model, so that it can be metered; without it, it can't be."""
 
 
 class ApproversSection(_Section):
@@ -154,7 +178,13 @@ class BudgetSection(_Section):
     """Where an agent is stopped."""
 
     usd: Usd | None = None
-    """Dollars; without it, no limit."""
+    """Dollars a plan, over all its jobs; without it, no limit."""
+    usd_per_day: Usd | None = None
+    """Dollars a day (UTC) for the whole repository; without it, no limit."""
+    tokens: int | None = Field(default=None, ge=1, le=10_000_000_000)
+    """Tokens of every kind a plan, over all its jobs; without it, no limit."""
+    idle_calls: int = Field(default=15, ge=2, le=1_000)
+    """Calls to a model in a row that bring nothing new, after which a run is ended."""
     minutes: Minutes = Decimal(60)
     """Minutes that a job may take."""
     attempts: int = Field(default=3, ge=1, le=10)
@@ -172,6 +202,29 @@ class GateSection(_Section):
     """The longest it may take: `90s`, `15m`, `2h`. Without it, `15m`."""
     blocking: bool = True
     """Whether a failure keeps the work from a reviewer."""
+    parallel: bool = False
+    """Whether it may run beside its neighbours of which the same is said, in the same checkout."""
+
+
+class PriceSection(_Section):
+    """What a model costs, in US dollars a million tokens."""
+
+    input: Price
+    """Input that is not read from or written to a cache."""
+    output: Price
+    """Output, reasoning included."""
+    cache_read: Price | None = None
+    """Without it, as input."""
+    cache_write: Price | None = None
+    """Without it, as input."""
+
+
+class TierSection(_Section):
+    """Models of an agent, by tier; a tier left out keeps the built-in model."""
+
+    fast: Word | None = None
+    balanced: Word | None = None
+    deep: Word | None = None
 
 
 class PolicyFile(_Section):
@@ -188,9 +241,19 @@ class PolicyFile(_Section):
     queue: QueueSection = QueueSection()
     sandbox: Literal["required", "auto", "off"] = "required"
     """Confinement of the agent: required, as much as there is, or none."""
+    network: Literal["on", "model", "off"] = "on"
+    """What agents and checks reach: all; agents their model's API and checks nothing; nothing."""
     budget: BudgetSection = BudgetSection()
     gates: list[GateSection] | None = Field(default=None, max_length=30)
     """The checks in their order. Without this key they are recognised from the repository; an empty list means none."""
+    prepare: list[Shell] = Field(default=[], max_length=20)
+    """Commands that make a fresh work tree ready for the checks, run once a state of the lock files: `npm ci`."""
+    carry: list[CarriedPath] = Field(default=[], max_length=50)
+    """Ignored paths that a fresh work tree gets: from the runner's `carry` folder, else as `prepare` left them."""
+    tiers: dict[AgentName, TierSection] = {}
+    """Models of one's own for the tiers, by agent."""
+    prices: dict[Word, PriceSection] = {}
+    """Prices of one's own, by model; they win over the built-in table."""
     protected: list[Glob] = Field(default=[".github/**"], max_length=200)
     """Paths that change only where an approved plan names them."""
 
@@ -277,6 +340,8 @@ def _known(path: Path) -> list[str]:
         "queue": QueueSection,
         "budget": BudgetSection,
         "gates": GateSection,
+        "prices": PriceSection,
+        "tiers": TierSection,
     }
     section = sections[str(path[0])] if path else PolicyFile
     return [f"`{name}`" for name in section.model_fields]
@@ -293,6 +358,9 @@ def _contradictions(file: PolicyFile) -> Iterator[tuple[Path, str]]:
     for path, cli in chosen:
         if cli is not None and cli not in known:
             yield path, f"names no known agent; there is {', '.join(sorted(known))}, or define it under `agents`"
+    for name in file.tiers:
+        if name not in known:
+            yield ("tiers", name), f"names no known agent; there is {', '.join(sorted(known))}"
     seen = {name.casefold() for name in BUILT_IN_GATES}
     for index, gate in enumerate(file.gates or ()):
         if gate.name.casefold() in seen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.lifecycle.events import BaseReported, JobFailed, PlanWritten, WorkVerified
+from bot.lifecycle.events import BaseReported, JobFailed, JobLost, PlanWritten, WorkVerified
 from runner.contract import JobKind, Outcome
 
 if TYPE_CHECKING:
@@ -16,16 +16,17 @@ SUCCESSES = {
     JobKind.CHECK_BASE: frozenset({Outcome.BASE_CLEAN, Outcome.BASE_CONFLICT}),
 }
 """How a job of each kind ends when all went well."""
+Ended = PlanWritten | WorkVerified | BaseReported | JobLost | JobFailed
 UNNAMED = "(the runner named no paths)"
 """Stands for the paths of a conflict that came without any: no path at all would read as no conflict."""
 
 
 def can_end(kind: JobKind, outcome: Outcome) -> bool:
     """Tell whether a runner may report this outcome of such a job."""
-    return outcome in SUCCESSES[kind] or not (outcome.is_success or outcome is Outcome.LOST)
+    return outcome in SUCCESSES[kind] or not outcome.is_success
 
 
-def event_of(report: Report, at: float, source: str) -> PlanWritten | WorkVerified | BaseReported | JobFailed:
+def event_of(report: Report, at: float, source: str) -> Ended:
     """Return the event that a report is; whatever is not a success is a failure."""
     match report.outcome:
         case Outcome.PLANNED:
@@ -36,5 +37,7 @@ def event_of(report: Report, at: float, source: str) -> PlanWritten | WorkVerifi
             return BaseReported(at=at, source=source, job=report.job)
         case Outcome.BASE_CONFLICT:
             return BaseReported(at=at, source=source, job=report.job, conflicts=report.conflicts or (UNNAMED,))
+        case Outcome.LOST:
+            return JobLost(at=at, source=source, job=report.job, sentence=report.sentence)
         case _:
             return JobFailed(at=at, source=source, job=report.job, report=report)

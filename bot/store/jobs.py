@@ -148,6 +148,15 @@ def last_progress(tx: Tx, job: str) -> Progress | None:
     return None if text is None else Progress.model_validate(load(text))
 
 
+def under_way(tx: Tx, repository_id: int) -> dict[str, Progress]:
+    """Return the last heartbeats of the repository's open jobs, by their ids."""
+    c = jobs.c
+    query = select(c.id, c.progress).where(
+        c.repository_id == repository_id, c.closed_at.is_(None), c.progress.is_not(None)
+    )
+    return {job: Progress.model_validate(load(text)) for job, text in tx.execute(query)}
+
+
 def stop(tx: Tx, job: str, reason: str) -> bool:
     """Tell the runner, at its next word, to end. False where the job is closed or was told before."""
     return _set(tx, _open(job) & jobs.c.stop_reason.is_(None), stop_reason=note(reason))

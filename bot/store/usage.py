@@ -46,6 +46,11 @@ def of_plan(tx: Tx, plan_uid: str) -> list[Spent]:
     return _counted(tx, usage.c.plan_uid == plan_uid)
 
 
+def of_repository(tx: Tx, repository_id: int, since: float) -> list[Spent]:
+    """Return what jobs of the repository used that reported, or were lost, since ``since`` (epoch seconds)."""
+    return _counted(tx, (usage.c.repository_id == repository_id) & (usage.c.at >= since))
+
+
 def _add(tx: Tx, job: Job, number: int, run: Usage, *, final: bool) -> bool:
     figures = {name: note(value) if isinstance(value, str) else value for name, value in run.model_dump().items()}
     insert = tx.insert(usage).values(

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from bot.lifecycle import deadlines, reports
+from bot.lifecycle import allowance, deadlines, reports
 from bot.lifecycle.events import JobClaimed, JobProgressed
+from bot.lifecycle.states import State
 from bot.store import deliveries, jobs, plans, usage
 from bot.store.events import event_delivery
 from bot.web import keys, rights
 from bot.web.refusal import Refused
-from runner.contract import Claim, EndedPlans, JobId, JobKind, ProgressAnswer, PushToken
+from runner.contract import Branch, Claim, EndedPlans, JobId, JobKind, ProgressAnswer, PushToken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
     from bot.store.engine import Store, Tx
     from bot.store.jobs import Job
     from bot.web.oidc import Claims, Verifier
-    from runner.contract import JobSpec, Progress, PushTokenRequest, Report
+    from runner.contract import JobSpec, Progress, PushTokenRequest, Report, Usage
 
 ENDED_SPAN = 90 * 86_400.0
 """How far back (seconds) a runner is told of ended plans; a machine that was away for longer is cleaned by hand."""
+MAX_BRANCHES = 200
+"""Branches of other plans that a runner is told of, the newest first, as the contract has it."""
 MAX_LINE = 300
 """Characters of a reason to stop, as the contract has it."""
 
@@ -76,7 +79,10 @@ class RunnerApi:
             if not given:
                 raise Refused(409, f"Job {job.id} has been claimed already.")
             _tell(tx, job, JobClaimed(at=tx.now, source=f"claim:{job.id}", job=job.id), f"claim:{job.id}")
-        return Claim(spec=spec, job_key=key)
+            spent = [row.usage for row in usage.of_plan(tx, job.plan_uid)]
+            budget = allowance.left(spec.budget, spent, _today(tx, job))
+            now_known = {"budget": budget, "in_flight": _in_flight(tx, job)}
+        return Claim(spec=spec.model_copy(update=now_known), job_key=key)
 
     def progress(self, job_id: str, key: str, progress: Progress) -> ProgressAnswer:
         """Hear a heartbeat and say whether to go on."""
@@ -90,7 +96,8 @@ class RunnerApi:
             if progress.phase != job.phase:
                 source = f"progress:{job.id}:{progress.attempt}:{progress.phase}:{tx.now}"
                 _tell(tx, job, JobProgressed(at=tx.now, source=source, job=job.id, phase=progress.phase), source)
-        return _stop(job.stop_reason)
+            usd_today = allowance.left_today(spec.budget, _today(tx, job) if spec.budget.usd_today is not None else ())
+        return _stop(job.stop_reason).model_copy(update={"usd_today": usd_today})
 
     def push_token(self, job_id: str, claims: Claims, request: PushTokenRequest) -> PushToken:
         """Give out the right to push one commit, and keep the token to revoke it after the push.
@@ -177,6 +184,27 @@ def _tell(tx: Tx, job: Job, event: Any, guid: str) -> None:
     """Let the job's plan know."""
     delivery = event_delivery(event, guid=guid, source="runner", lane=job.lane, installation_id=job.installation_id)
     deliveries.add(tx, delivery)
+
+
+def _today(tx: Tx, job: Job) -> list[Usage]:
+    """Return what the repository's other jobs have used today, those under way by their last heartbeat."""
+    ended = usage.of_repository(tx, job.repository_id, allowance.day_start(tx.now))
+    rows = [spent.usage for spent in ended if spent.job != job.id]
+    under_way = jobs.under_way(tx, job.repository_id)
+    return rows + [row for name, progress in under_way.items() if name != job.id for row in progress.usage]
+
+
+def _in_flight(tx: Tx, job: Job) -> tuple[Branch, ...]:
+    """Return the branches of the repository's other plans on which work is under way or waits for a person."""
+    others = plans.in_repository(
+        tx, job.repository_id, (State.EXECUTING, State.VERIFYING, State.IN_REVIEW, State.PR_OPEN)
+    )
+    found = [
+        Branch(issue=plan.issue_number, name=plan.branch, head=plan.branch_head)
+        for plan in others
+        if plan.uid != job.plan_uid and plan.branch_head is not None
+    ]
+    return tuple(found[-MAX_BRANCHES:])
 
 
 def _stop(reason: str | None) -> ProgressAnswer:

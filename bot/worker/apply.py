@@ -91,6 +91,7 @@ def _details(plan: Plan, event: Event) -> dict[str, Any]:
         "head": review.work.head if review else None,
         "job": plan.job.id if plan.job else getattr(event, "job", None),
         "via": getattr(event, "via", None),
+        "salvaged": report.salvaged if (report := getattr(event, "report", None)) else None,
     }
     return {name: value for name, value in found.items() if value is not None}
 

@@ -9,9 +9,19 @@ from bot.lifecycle.costs import CostRow, PlanCost
 from bot.lifecycle.plan import Approval, Failure, Hold, Job, Plan, Review, Revision
 from bot.lifecycle.policy import parse_policy
 from bot.lifecycle.states import Gate, HoldCause, State, Via, WaitingOn
-from runner.contract import Feedback, FileChange, GateResult, GateStatus, JobKind, Outcome, SandboxReport, UsdSource
+from runner.contract import (
+    Collision,
+    Feedback,
+    FileChange,
+    GateResult,
+    GateStatus,
+    JobKind,
+    Outcome,
+    SandboxReport,
+    UsdSource,
+)
 from runner.results import ExecutionSummary, PullRequestText, Unit, Verdict
-from runner.terms import GateSpec, SandboxMode
+from runner.terms import GateSpec, Network, SandboxMode
 from tests.lifecycle.makers import ALICE, BASE, HEAD, ISSUE, REPO, UID, document, work
 
 BOB_LOGIN = "bob"
@@ -90,6 +100,33 @@ GREEN = Review(
     number=2, work=WORK, gates=GATES, sandbox=SANDBOX, attempts=2, comment_id=903, check_run_id=77, posted_at=400.0,
     notes=("One process was still running after the agent and was ended.",),
 )  # fmt: skip
+
+CROWDED = GREEN.model_copy(
+    update={
+        "work": WORK.model_copy(
+            update={
+                "collisions": (
+                    Collision(issue=15, branch="plan/15", head="e" * 40, paths=("src/greet.py",), paths_total=1),
+                    Collision(
+                        issue=16,
+                        branch="plan/16-2",
+                        head="f" * 40,
+                        paths=("a.py", "b.py", "c.py", "d.py"),
+                        paths_total=9,
+                    ),
+                ),
+            }
+        ),
+        "gates": (
+            *GATES,
+            GateResult(
+                name="browser", blocking=True, status=GateStatus.FLAKY, seconds=31.0, summary="1 failed, then 12 passed"
+            ),
+        ),
+        "sandbox": SANDBOX.model_copy(update={"network": Network.MODEL}),
+    }
+)
+"""Work that gets in others' way, and passed at the second try."""
 
 REVISIONS = (
     Revision(number=1, document=document(title="Greet in French and Spanish"), comment_id=901, posted_at=100.0, sha256="1" * 64),

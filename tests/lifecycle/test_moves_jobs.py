@@ -259,7 +259,7 @@ def test_a_second_loss_in_a_row_is_a_persons_to_look_at():
 @pytest.mark.parametrize("kind", list(JobKind))
 def test_a_runner_can_report_only_what_such_a_job_can_end_as(kind):
     allowed = {outcome for outcome in Outcome if can_end(kind, outcome)}
-    failures = {outcome for outcome in Outcome if not outcome.is_success} - {Outcome.LOST}
+    failures = {outcome for outcome in Outcome if not outcome.is_success}
     own = {
         JobKind.PLAN: {Outcome.PLANNED},
         JobKind.EXECUTE: {Outcome.VERIFIED},
@@ -274,6 +274,7 @@ def test_a_report_is_its_event():
         Outcome.VERIFIED: ev.WorkVerified,
         Outcome.BASE_CLEAN: ev.BaseReported,
         Outcome.BASE_CONFLICT: ev.BaseReported,
+        Outcome.LOST: ev.JobLost,
     }
     assert {o: type(ended(o)) for o in Outcome} == {o: expected.get(o, ev.JobFailed) for o in Outcome}
 

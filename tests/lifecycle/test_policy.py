@@ -19,7 +19,7 @@ import bot.lifecycle
 from bot.lifecycle import policy_file
 from bot.lifecycle.policy import Action, Permission, Policy, PolicyError, may, parse_policy
 from runner.results import Unit
-from runner.terms import AgentSpec, GateSpec, SandboxMode
+from runner.terms import AgentSpec, Api, Budget, Effort, GateSpec, Network, Price, SandboxMode, Tier
 from tests.lifecycle.golden_files import assert_same
 
 SCHEMA = Path(bot.lifecycle.__file__).parent / "policy.schema.json"
@@ -57,9 +57,7 @@ def test_the_whole_file_is_understood():
         max_parallel=2,
         overlap="off",
         sandbox=SandboxMode.OFF,
-        usd=Decimal("5.50"),
-        minutes=45,
-        attempts=2,
+        budget=Budget(usd=Decimal("5.50"), minutes=45, attempts=2),
         gates=(
             GateSpec(name="tests", run="pytest -q"),
             GateSpec(name="lint", run="ruff check ."),
@@ -121,12 +119,28 @@ def test_an_empty_list_of_gates_is_no_gates_rather_than_recognised_ones():
         ("budget: {usd: true}", 1, "`budget.usd` must be a number"),
         ("budget: {usd: .inf}", 1, "`budget.usd` must be a number"),
         ("budget: {minutes: 1441}", 1, "`budget.minutes` must be at most 1440"),
+        ("budget: {usd_per_day: 0}", 1, "`budget.usd_per_day` must be more than 0"),
+        ("budget: {idle_calls: 1}", 1, "`budget.idle_calls` must be at least 2"),
+        ("agent: {tier: strong}", 1, "`agent.tier` must be one of 'fast', 'balanced' or 'deep'"),
+        ("agents: {x: {command: [x], api: smtp}}", 1, "`agents.x.api` must be one of"),
+        ("network: maybe", 1, "`network` must be one of 'on', 'model' or 'off'"),
+        ("carry: [../secrets]", 1, "`carry[1]` must be a path within the repository"),
+        ("carry: [/etc/passwd]", 1, "`carry[1]` must be a path within the repository"),
+        ("carry: [a/.git/hooks]", 1, "`carry[1]` must be a path within the repository"),
+        ("prices: {m: {input: -1, output: 2}}", 1, "`prices.m.input` must be at least 0"),
+        ("prices: {m: {input: 1}}", 1, "`prices.m.output` is missing"),
+        ("tiers: {devin: {fast: x}}", 1, "`tiers.devin` names no known agent"),
+        ("tiers: {claude: {strong: x}}", 1, "`tiers.claude.strong` is not a known key; known here are `fast`"),
         ("label: " + "x" * 51, 1, "`label` must have at most 50 characters"),
         ("label: ''", 1, "`label` must not be empty"),
         ("protected: [/etc]", 1, "`protected[1]` must be a path pattern relative to the root"),
         ("protected: ['!a']", 1, "must be a path pattern"),
         ("protected: [a/../b]", 1, "must be a path pattern"),
-        ("agent: {cli: codex}", 1, "`agent.cli` names no known agent; there is claude, or define it under `agents`"),
+        (
+            "agent: {cli: devin}",
+            1,
+            "`agent.cli` names no known agent; there is claude, codex, copilot, gemini, opencode, or",
+        ),
         ("units:\n  CreatePlan: {cli: nope}", 2, "`units.CreatePlan.cli` names no known agent"),
         ("units: {MakeTea: {}}", 1, "must be one of 'CreatePlan'"),
         ("agents: {claude: {command: [x]}}", 1, "`agents.claude` has the name of a built-in agent"),
@@ -136,8 +150,6 @@ def test_an_empty_list_of_gates_is_no_gates_rather_than_recognised_ones():
         # what comes later is refused by name, never passed over
         ("approvers: {teams: [core]}", 1, "`approvers.teams` is not available"),
         ("approvers: {distinct: true}", 1, "`approvers.distinct` is not available"),
-        ("budget: {usd_per_day: 100}", 1, "`budget.usd_per_day` is not available: a limit a day is not kept"),
-        ("budget: {tokens: 100}", 1, "`budget.tokens` is not available"),
         ("publish: after_review", 1, "`publish` is not available"),
         ("stale: ask", 1, "`stale` is not available"),
         # hostile or broken YAML
@@ -203,6 +215,40 @@ def test_a_unit_can_change_the_model_alone():
     assert policy.agents[Unit.CREATE_PR] == AgentSpec(name="claude", model="haiku")
 
 
+def test_a_tier_and_an_effort_belong_to_their_agent_like_a_model():
+    policy = parse_policy(
+        "agent: {cli: codex, tier: deep, effort: high}\n"
+        "units: {CreatePr: {tier: fast}, CreatePlan: {cli: gemini}, UpdatePlan: {model: gpt-5.5, effort: low}}"
+    )
+    assert policy.agents == {
+        Unit.EXECUTE_PLAN: AgentSpec(name="codex", tier=Tier.DEEP, effort=Effort.HIGH),
+        Unit.CREATE_PR: AgentSpec(name="codex", tier=Tier.FAST, effort=Effort.HIGH),
+        Unit.CREATE_PLAN: AgentSpec(name="gemini"),
+        Unit.UPDATE_PLAN: AgentSpec(name="codex", model="gpt-5.5", effort=Effort.LOW),
+    }
+
+
+def test_what_a_run_may_reach_spend_and_bring_is_read():
+    policy = parse_policy(
+        "network: model\n"
+        "budget: {usd: 5, usd_per_day: 100, tokens: 2000000, idle_calls: 8}\n"
+        "prepare: [npm ci]\n"
+        "carry: [.env, node_modules/]\n"
+        "gates:\n  - {name: a, run: x, parallel: true}\n"
+        "tiers: {claude: {deep: claude-opus-5-5}}\n"
+        "prices: {house-model: {input: 1.5, output: 7, cache_read: 0}}\n"
+        "agents: {mytool: {command: [mytool], api: openai-chat}}\n"
+        "agent: {cli: mytool}\n"
+    )
+    assert policy.network is Network.MODEL
+    assert policy.budget == Budget(usd=Decimal(5), usd_today=Decimal(100), tokens=2_000_000, idle_calls=8)
+    assert (policy.prepare, policy.carry) == (("npm ci",), (".env", "node_modules"))
+    assert policy.gates == (GateSpec(name="a", run="x", parallel=True),)
+    assert policy.tiers == {"claude": {Tier.DEEP: "claude-opus-5-5"}}
+    assert policy.prices == {"house-model": Price(input=Decimal("1.5"), output=Decimal(7), cache_read=Decimal(0))}
+    assert policy.agents[Unit.EXECUTE_PLAN].api is Api.CHAT
+
+
 @pytest.mark.parametrize("name", ["agent", "Agent", "AGENT", " agent "])
 def test_labels_are_compared_without_case(name):
     assert Policy().is_label(name)
@@ -250,5 +296,5 @@ def test_the_published_schema_takes_what_the_parser_takes():
     validator = jsonschema_rs.Draft202012Validator(json.loads(SCHEMA.read_text()))
     words = yaml.safe_load(EXAMPLE.replace("overlap: off", "overlap: 'off'").replace("sandbox: off", "sandbox: 'off'"))
     validator.validate(words)
-    for wrong in ({"colour": 1}, {"gates": [{"name": "a"}]}, {"budget": {"usd_per_day": 1}}, {"queue": {"overlap": 1}}):
+    for wrong in ({"colour": 1}, {"gates": [{"name": "a"}]}, {"budget": {"usd_per_day": 0}}, {"queue": {"overlap": 1}}):
         assert not validator.is_valid(wrong)

@@ -12,6 +12,7 @@ from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import HoldCause, State, WaitingOn
 from bot.lifecycle.wording import engine, render, words
 from runner.contract import GateStatus, Outcome, UsdSource
+from runner.terms import Budget
 from tests.lifecycle import stories
 from tests.lifecycle.golden_files import GOLDEN, assert_same
 from tests.lifecycle.makers import ALICE, HEAD, document
@@ -51,6 +52,8 @@ def texts() -> dict[str, str]:
     found["status-nothing-spent"] = render.status_comment(stories.plan(), PlanCost(), web="http://127.0.0.1:8000/")
     found["status-cost-in-part"] = render.status_comment(REVIEWABLE, stories.COST_IN_PART)
     found["review"] = render.review_comment(REVIEWABLE, stories.COST, stories.COMPARE)
+    crowded = REVIEWABLE.model_copy(update={"review": stories.CROWDED})
+    found["review-with-collisions"] = render.review_comment(crowded, stories.COST, stories.COMPARE)
     found["pull-request"] = "\n\n".join(render.pull_request(OPENED, stories.COST))
     found["pull-request-cost-in-part"] = "\n\n".join(render.pull_request(OPENED, stories.COST_IN_PART))
     found["pull-request-no-usage"] = "\n\n".join(render.pull_request(OPENED, PlanCost()))
@@ -167,8 +170,8 @@ def test_the_pull_request_without_a_text_of_the_agent_tells_the_plan():
 
 
 def test_a_plan_of_one_attempt_and_an_old_price():
-    one = stories.plan(policy=stories.POLICY.model_copy(update={"attempts": 1, "usd": None}))
-    assert "in at most 1 attempt, 45 min;" in render.plan_comment(one, revision("plan"))
+    one = stories.plan(policy=stories.POLICY.model_copy(update={"budget": Budget(attempts=1, minutes=45)}))
+    assert "in at most 1 attempt, 45 min" in render.plan_comment(one, revision("plan"))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from bot.lifecycle.plan import Failure, Revision
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import Gate, State, WaitingOn
 from bot.lifecycle.wording import escape, render
-from runner.contract import Feedback, FileChange, GateResult, GateStatus, JobKind, Outcome
+from runner.contract import Collision, Feedback, FileChange, GateResult, GateStatus, JobKind, Outcome
 from runner.results import ExecutionSummary, PullRequestText, Verdict
 from tests.lifecycle import stories
 from tests.lifecycle.makers import ALICE, document
@@ -59,6 +59,7 @@ def everywhere(text: str) -> dict[str, str]:
             "files": (FileChange(path=text, status="added", added=1, removed=0),),
             "patch": text,
             "moved_base_paths": (text,),
+            "collisions": (Collision(issue=34, branch=line, head="e" * 40, paths=(text,), paths_total=1),),
             "summary": ExecutionSummary(status="done", summary=text, deviations=(text,)),
             "pull_request": PullRequestText(title=line[:256], body=text),
         }

@@ -15,6 +15,7 @@ from runner.contract import (
     MAX_PATCH,
     MAX_PATHS,
     MAX_TAIL,
+    Collision,
     Feedback,
     FileChange,
     GateResult,
@@ -53,6 +54,10 @@ def worst(piece: str) -> tuple[object, PlanCost]:
             "patch": filled(piece, MAX_PATCH),
             "patch_cut": True,
             "moved_base_paths": (text[:4_096],) * 200,
+            "collisions": (
+                Collision(issue=9, branch=line, head="e" * 40, paths=(text[:4_096],) * 20, paths_total=10**6),
+            )
+            * 200,
             "summary": ExecutionSummary(status="done", summary=text, deviations=(text,) * 30),
             "pull_request": PullRequestText(title=line[:256] or "x", body=text),
         }

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bot.lifecycle.deadlines import JOB_OVERTIME, JOB_SILENCE
-from bot.lifecycle.states import State
+from bot.lifecycle.states import State, WaitingOn
 from bot.store import jobs, plans, usage
 from bot.store.events import EVENT
 from bot.web.runner_pages import LARGEST_PROGRESS, LARGEST_REPORT
 from runner.client import RefusedError
-from runner.contract import Claim, GateStatus, JobKind, Outcome, Phase, Progress, PushTokenRequest, Report
+from runner.contract import Claim, GateStatus, JobKind, Outcome, Phase, Progress, PushTokenRequest, Report, Usage
+from runner.results import Unit
 from runner.terms import Budget, GateSpec
 from tests.lifecycle.makers import document, work
 from tests.web.lab import BASE, HEAD, RUN, Lab, gate, report
@@ -282,11 +284,11 @@ def test_a_heartbeat_hears_that_the_job_must_stop(lab: Lab) -> None:
     job, key = lab.claimed()
     with lab.store.write() as tx:
         jobs.stop(tx, job.id, "x" * 500)
-    assert progress(lab, job, key, Phase.AGENT).json() == {"stop": "x" * 300}
+    assert progress(lab, job, key, Phase.AGENT).json()["stop"] == "x" * 300
     with lab.store.write() as tx:
         jobs.close(tx, job.id)
     before = lab.row(job.id)
-    assert progress(lab, job, key, Phase.GATES).json() == {"stop": "x" * 300}
+    assert progress(lab, job, key, Phase.GATES).json()["stop"] == "x" * 300
     assert lab.row(job.id) == before
 
 
@@ -295,6 +297,53 @@ def test_a_closed_job_must_stop(lab: Lab) -> None:
     with lab.store.write() as tx:
         jobs.close(tx, job.id)
     assert "no longer waits" in progress(lab, job, key, Phase.AGENT).json()["stop"]
+
+
+def run_of(usd: str) -> Usage:
+    return Usage(
+        unit=Unit.EXECUTE_PLAN,
+        agent="claude",
+        model="m",
+        attempt=1,
+        input_tokens=900,
+        output_tokens=100,
+        usd=Decimal(usd),
+        seconds=1,
+    )
+
+
+def test_a_claim_tells_what_is_left_of_the_plan_and_of_the_day(lab: Lab) -> None:
+    limits = Budget(usd=Decimal(5), tokens=10_000, usd_today=Decimal(10))
+    before = lab.job(budget=limits)
+    lab.clock.at -= 2 * 86_400
+    earlier = lab.job(budget=limits)
+    with lab.store.write() as tx:
+        usage.add(tx, earlier, [run_of("7")], final=True)
+    lab.clock.at += 2 * 86_400
+    with lab.store.write() as tx:
+        usage.add(tx, before, [run_of("2.25")], final=True)
+    again = lab.post(f"/runner/jobs/{before.id}/claim", lab.token()).json()["spec"]["budget"]
+    assert (again["usd"], again["tokens"]) == ("2.75", 9_000)
+    assert again["usd_today"] == "10", "its own spending is the job's, not the others'"
+    other, key = lab.claimed(budget=limits)
+    progress(lab, other, key, Phase.AGENT, usage=(run_of("3"),))
+    lab.clock.at += 1
+    third = lab.job(budget=limits)
+    told = lab.post(f"/runner/jobs/{third.id}/claim", lab.token()).json()
+    spent = Decimal(10) - Decimal(told["spec"]["budget"]["usd_today"])
+    assert spent == Decimal("5.25"), "today's other jobs of the repository, ended and under way"
+    answer = progress(lab, third, told["job_key"], Phase.AGENT).json()
+    assert Decimal(answer["usd_today"]) == Decimal(told["spec"]["budget"]["usd_today"])
+
+
+def test_a_claim_names_the_branches_of_other_plans_under_way(lab: Lab) -> None:
+    other = lab.plan(state=State.IN_REVIEW, waiting_on=WaitingOn.DIFF_DECISION, branch_head=HEAD)
+    lab.plan(state=State.MERGED, branch_head=HEAD)
+    job = lab.job()
+    told = lab.post(f"/runner/jobs/{job.id}/claim", lab.token()).json()["spec"]["in_flight"]
+    assert {"issue": other.issue_number, "name": other.branch, "head": HEAD} in told
+    assert len({row["issue"] for row in told}) == len(told)
+    assert job.plan_uid not in str(told)
 
 
 # push
@@ -447,13 +496,20 @@ def test_a_late_report_still_tells_what_it_cost(lab: Lab) -> None:
         (JobKind.EXECUTE, Outcome.PLANNED),
         (JobKind.EXECUTE, Outcome.BASE_CLEAN),
         (JobKind.CHECK_BASE, Outcome.VERIFIED),
-        (JobKind.EXECUTE, Outcome.LOST),
     ],
 )
 def test_an_end_that_the_job_can_not_have_is_refused(lab: Lab, kind: JobKind, outcome: Outcome) -> None:
     job, key = lab.claimed(kind)
     refused(put(lab, job, key, report(job, outcome).model_dump_json()), 422, "can't end as")
     assert lab.row(job.id).reported_at is None
+
+
+def test_a_killed_runner_says_so_at_its_next_start_and_its_cost_counts(lab: Lab) -> None:
+    job, key = lab.claimed()
+    assert put(lab, job, key, report(job, Outcome.LOST).model_dump_json()).status_code == 200
+    assert [e.type for e in events(lab, job)] == ["job_claimed", "job_lost"]
+    with lab.store.read() as tx:
+        assert [s.usage for s in usage.of_plan(tx, job.plan_uid)] == list(report(job).usage)
 
 
 def changed(done: Report, **fields: Any) -> str:

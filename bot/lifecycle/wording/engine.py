@@ -10,7 +10,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bot.lifecycle import costs
 from bot.lifecycle.wording import escape, limits, words
-from runner.contract import UsdSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,11 +64,9 @@ def spelled(names: Sequence[str]) -> str:
 def source(job: costs.JobCost) -> str:
     """Return where a job's dollars come from."""
     dates = ", ".join(job.price_dates)
-    named = {
-        **words.SOURCES,
-        UsdSource.PRICES: f"price table of {escape.cell(dates)}" if dates else "price table",
-    }
-    return escape.clipped(" and ".join(named[s] for s in job.usd_sources), limits.NAME, str)
+    prices = f"price table of {escape.cell(dates)}" if dates else "price table"
+    named = [words.SOURCES[source].format(prices=prices) for source in job.usd_sources]
+    return escape.clipped(" and ".join(named), limits.NAME, str)
 
 
 def _environment() -> Environment:
@@ -99,6 +96,7 @@ def _environment() -> Environment:
         "holds": words.HOLDS,
         "outcomes": words.OUTCOMES,
         "results": words.RESULTS,
+        "networks": words.NETWORKS,
     }
     return made
 

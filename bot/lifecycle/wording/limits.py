@@ -23,6 +23,10 @@ NOTES = 5
 """Notes shown."""
 SECTION = 6_000
 """Characters shown of a text by an agent where the whole is elsewhere."""
+COLLISIONS = 5
+"""Other plans named whose branches conflict."""
+COLLIDING_PATHS = 2
+"""Paths named of each such conflict."""
 PATHS = 40
 """Changed files listed by name; the comparison lists all."""
 PATH = 120

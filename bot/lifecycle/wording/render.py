@@ -83,6 +83,7 @@ def review_comment(plan: Plan, cost: PlanCost, compare_url: str, *, web: str = G
         "removed": sum(file.removed or 0 for file in work.files),
         "failing": [g for g in review.gates if g.status is not GateStatus.PASSED and g.tail],
         "failed_before": [g.name for g in review.gates if g.status is GateStatus.FAILED_BEFORE],
+        "flaky": [g.name for g in review.gates if g.status is GateStatus.FLAKY],
         "all_lines": len(lines),
         **_who(plan.policy),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.lifecycle.states import HoldCause, State, WaitingOn
 from runner.contract import GateStatus, Outcome, UsdSource
+from runner.terms import Network
 
 STATES = {
     State.DRAFT: "draft",
@@ -79,10 +80,17 @@ RESULTS = {
     GateStatus.SKIPPED: "skipped",
 }
 
+NETWORKS = {
+    Network.ON: "open to the agent",
+    Network.MODEL: "the agent reached its model alone",
+    Network.OFF: "closed to the agent",
+}
+"""What the agent could reach."""
+
 SOURCES = {
-    UsdSource.METERED: "metered by the runner",
+    UsdSource.METERED: "metered, {prices}",
     UsdSource.REPORTED: "reported by the agent",
-    UsdSource.PRICES: "price table",
+    UsdSource.PRICES: "tokens told by the agent, {prices}",
     UsdSource.UNKNOWN: "unknown",
 }
-"""Where dollars come from."""
+"""Where dollars come from; ``{prices}`` is the price table with its date."""

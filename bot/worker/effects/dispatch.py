@@ -11,7 +11,6 @@ from bot.worker.context import Done, found
 from bot.worker.effects.authorise import plan_comment_sha256
 from bot.worker.policies import InvalidPolicyError
 from runner.contract import Issue, JobKind, JobSpec, Repository
-from runner.terms import Budget
 
 if TYPE_CHECKING:
     from bot.github.gateway import RepositoryInfo
@@ -108,8 +107,13 @@ def job_spec(plan: Plan, job: Job, info: RepositoryInfo, base: str, policy: Poli
         gates=gates,
         detect_gates=policy.gates is None,
         protected=policy.protected,
+        prepare=policy.prepare,
+        carry=policy.carry,
         sandbox=policy.sandbox,
-        budget=Budget(minutes=policy.minutes, attempts=policy.attempts, usd=policy.usd, tokens=policy.tokens),
+        network=policy.network,
+        budget=policy.budget,
+        tiers=policy.tiers,
+        prices=policy.prices,
     )
 
 

@@ -1,0 +1,52 @@
+"""What is left to spend: of a plan's budget over all its jobs, and of the repository's day.
+
+What is known to be spent counts; an unknown amount can't. It is the runner's meter that sees to it that nothing stays
+unknown where a budget is set.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runner.contract import Usage
+    from runner.terms import Budget
+
+DAY = 86_400
+"""Seconds of a day; days begin at midnight UTC."""
+
+
+def day_start(now: float) -> float:
+    """Return when the day of ``now`` began; both are epoch seconds."""
+    return now - now % DAY
+
+
+def left(budget: Budget, plan: Iterable[Usage], today: Iterable[Usage]) -> Budget:
+    """Return what a job may spend, after what the plan's other jobs and the repository's day have used."""
+    rows = list(plan)
+    return budget.model_copy(
+        update={
+            "usd": None if budget.usd is None else max(budget.usd - dollars(rows), Decimal(0)),
+            "tokens": None if budget.tokens is None else max(budget.tokens - tokens(rows), 0),
+            "usd_today": left_today(budget, today),
+        }
+    )
+
+
+def left_today(budget: Budget, today: Iterable[Usage]) -> Decimal | None:
+    """Return the dollars left of the repository's day; None where no limit is set."""
+    return None if budget.usd_today is None else max(budget.usd_today - dollars(today), Decimal(0))
+
+
+def dollars(rows: Iterable[Usage]) -> Decimal:
+    """Return the known dollars of these runs."""
+    return sum((row.usd for row in rows if row.usd is not None), Decimal(0))
+
+
+def tokens(rows: Iterable[Usage]) -> int:
+    """Return the known tokens of every kind; reasoning is part of the output."""
+    kinds = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+    return sum(getattr(row, kind) or 0 for row in rows for kind in kinds)

@@ -33,11 +33,25 @@ demo: venv ## three issues from label to merge, on this machine alone (REPO=path
 
 .PHONY: test
 test: venv ## the fast suite
-	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not drill'
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not drill and not agents'
 
 .PHONY: test-all
 test-all: venv ## everything, long drills included
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m 'not agents'
+
+AGENTS := tests/agents/node_modules
+$(AGENTS)/.installed: tests/agents/package-lock.json
+	@command -v npm > /dev/null || { echo "Node.js with npm is needed, version 20 or newer."; exit 1; }
+	@echo "Installing five agents into $(AGENTS): 1.5 GB, half a minute or more, once."
+	cd tests/agents && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	cd $(AGENTS)/@anthropic-ai/claude-code && node install.cjs
+	cd $(AGENTS)/opencode-ai && node postinstall.mjs
+	@touch $@
+
+.PHONY: test-agents
+test-agents: venv ## the real agents against a scripted model; what is not installed is not tested
+	-@$(MAKE) --no-print-directory $(AGENTS)/.installed
+	$(BIN)/python -m pytest tests/agents -m agents
 
 .PHONY: lint
 lint: venv ## style and formatting

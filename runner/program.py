@@ -15,6 +15,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from runner.results import Message, Unit
+from runner.terms import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,8 +52,8 @@ class FrontMatter(Message):
     """The head of a Program.md; every key is required and nothing else is known."""
 
     access: Access
-    tier: Literal["strong", "standard", "fast"]
-    """How able a model the unit asks for; a hint where the policy names none."""
+    tier: Tier
+    """How able a model the unit asks for where the policy names neither model nor tier."""
     minutes: int = Field(gt=0, le=480)
     """Minutes one run is given at most; the job's budget can only shorten it."""
     output: Literal["plan", "execution", "pull_request"]

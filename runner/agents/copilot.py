@@ -168,7 +168,7 @@ class _Reading:
             case "assistant.idle" if data.get("aborted"):
                 self._fault = "it was told to stop"
             case "session.error":
-                self._fault = shortened(f"{data.get('errorType')}: {data.get('message')}")
+                self._fault = shortened(f"{data.get('errorType')}: {data.get('message')}").rstrip(".")
             case "result":
                 self.result = event
 
@@ -176,8 +176,7 @@ class _Reading:
         """Return what went wrong, or None."""
         if exit_code is None:
             return "Copilot was ended by the runner."
-        if not self.result:
-            return f"Copilot ended with exit code {exit_code} and no result event. {self._fault}".strip()
         if exit_code == 0 and self.result.get("exitCode") == 0 and not self._fault:
             return None
-        return f"Copilot ended with exit code {exit_code}: {self._fault or 'it gave no reason'}."
+        reason = self._fault or ("it gave no reason" if self.result else "no result event")
+        return f"Copilot ended with exit code {exit_code}: {reason}."

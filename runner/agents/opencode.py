@@ -188,7 +188,7 @@ class _Reading:
                 self._finish(part)
             case "error":
                 error = table(event, "error")
-                self._fault = shortened(f"{error.get('name')}: {table(error, 'data').get('message')}")
+                self._fault = shortened(f"{error.get('name')}: {table(error, 'data').get('message')}").rstrip(".")
 
     def _finish(self, part: dict[str, Any]) -> None:
         tokens = table(part, "tokens")

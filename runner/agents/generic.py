@@ -11,6 +11,8 @@ unknown, which is not zero::
 
 Input is without cache reads and writes, output with reasoning. ``id`` (a record seen twice counts once), ``model``, the
 cache and reasoning counts and ``usd`` may be left out.
+
+With ``api`` it is pointed at the meter by the variables that the SDKs of that wire format read.
 """
 
 from __future__ import annotations
@@ -20,15 +22,24 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.base import AgentError, AgentResult, Call, common_environment, count, dollars, json_lines
+from runner.terms import Api
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from runner.agents.base import AgentRun
-    from runner.terms import AgentSpec, Api
+    from runner.terms import AgentSpec
 
 PLACEHOLDER = re.compile(r"\{(prompt_file|result_file|model|unit|attempt|worktree)\}")
 """What is replaced in a command; braces around anything else are the command's own."""
+OPENAI = (("OPENAI_BASE_URL", "OPENAI_API_BASE"), "/v1", "OPENAI_API_KEY")
+METERED = {
+    Api.ANTHROPIC: (("ANTHROPIC_BASE_URL",), "", "ANTHROPIC_API_KEY"),
+    Api.RESPONSES: OPENAI,
+    Api.CHAT: OPENAI,
+    Api.GEMINI: (("GOOGLE_GEMINI_BASE_URL",), "", "GEMINI_API_KEY"),
+}
+"""By which variables the SDKs of a wire format take their base address, what they expect at its end, and their key."""
 
 
 class Generic:
@@ -58,8 +69,15 @@ class Generic:
         return [PLACEHOLDER.sub(lambda found: values[found[1]], part) for part in run.spec.command]
 
     def environment(self, run: AgentRun, offered: Mapping[str, str]) -> dict[str, str]:
-        """Return the common environment; which credentials there are is for the runner's owner to say."""
-        return common_environment(run, offered, ())
+        """Return the common environment, and the way to the meter.
+
+        Where there is none, which credentials the agent gets is for the runner's owner to say.
+        """
+        common = common_environment(run, offered, ())
+        if run.endpoint is None or run.spec.api is None:
+            return common
+        names, end, key = METERED[run.spec.api]
+        return common | dict.fromkeys(names, run.endpoint.base(run.spec.api) + end) | {key: run.endpoint.key}
 
     def files(self, run: AgentRun) -> dict[str, str]:  # noqa: ARG002 - others look
         """Return none: what it needs is for its command to bring along."""

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.agents import agent_for
-from runner.agents.base import AgentError, AgentResult, Call
+from runner.agents.base import AgentError, AgentResult, Call, Endpoint
 from runner.agents.generic import Generic
 from runner.contract import UsdSource
 from runner.prices import usage_of
-from runner.terms import AgentSpec
+from runner.terms import AgentSpec, Api
 from tests.runner.runs import run_in
 
 if TYPE_CHECKING:
@@ -59,6 +59,27 @@ def test_it_gets_no_credentials(tmp_path: Path) -> None:
     assert env["PATH"] == "/bin"
     assert env["HOME"] == str(run.home)
     assert not {"ANTHROPIC_API_KEY", "GITHUB_TOKEN"} & set(env)
+
+
+@pytest.mark.parametrize(
+    ("api", "expected"),
+    [
+        (Api.ANTHROPIC, {"ANTHROPIC_BASE_URL": "http://127.0.0.1:7/anthropic", "ANTHROPIC_API_KEY": "placeholder"}),
+        (
+            Api.RESPONSES,
+            {"OPENAI_BASE_URL": "http://127.0.0.1:7/openai-responses/v1", "OPENAI_API_KEY": "placeholder"},
+        ),
+        (Api.CHAT, {"OPENAI_API_BASE": "http://127.0.0.1:7/openai-chat/v1", "OPENAI_API_KEY": "placeholder"}),
+        (Api.GEMINI, {"GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:7/gemini", "GEMINI_API_KEY": "placeholder"}),
+    ],
+)
+def test_a_metered_command_finds_the_meter_as_its_sdk_looks_for_it(
+    tmp_path: Path, api: Api, expected: dict[str, str]
+) -> None:
+    run = run_in(tmp_path, spec=_spec("x", api=api), endpoint=Endpoint("http://127.0.0.1:7", "placeholder"))
+    env = agent_for(run.spec).environment(run, {"PATH": "/bin", **dict.fromkeys(expected, "real")})
+    assert expected.items() <= env.items()
+    assert "real" not in env.values()
 
 
 def test_a_real_command_runs_and_tells_its_usage(tmp_path: Path) -> None:

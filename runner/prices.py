@@ -1,4 +1,4 @@
-"""Dollars from tokens: the price table that lies in the installed ``genai-prices``, asked call by call.
+"""Dollars from tokens: the repository's own prices, else the price table that lies in the installed ``genai-prices``.
 
 Call by call, since tiers go by the size of one request. An unknown model or an unknown count is an unknown amount,
 never zero and never a part of the sum.
@@ -6,6 +6,7 @@ never zero and never a part of the sum.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -13,52 +14,116 @@ from typing import TYPE_CHECKING
 from runner.contract import Usage, UsdSource
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from genai_prices.types import PriceCalculation
 
     from runner.agents.base import AgentResult, AgentRun, Call
+    from runner.terms import Price
 
 PACKAGE = "genai-prices"
 """Its version is the date of the prices: a new release is a change of prices."""
+POLICY = "policy file"
+"""Where the repository's own prices come from."""
 MAX_MODELS = 300
 """Characters of the names of models that a row shows."""
+MILLION = 1_000_000
 
 
-def price(call: Call) -> Decimal | None:
-    """Return the list price of ``call`` in US dollars, None where the table doesn't know the model."""
-    from genai_prices import Usage as Tokens  # noqa: PLC0415 - half a second, for runs that report no dollars only
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one call cost."""
+
+    usd: Decimal
+    source: str
+    """Where the price comes from, as a row shows it."""
+    whole: bool = True
+    """False where the call used something without a known price, so that the dollars read "at least"."""
+
+
+def cost(call: Call, own: Mapping[str, Price] | None = None, asked: str | None = None) -> Cost | None:
+    """Return what ``call`` cost in US dollars, None where neither ``own`` nor the table knows its model.
+
+    ``asked`` is the model's name in the request, where the answer gives it another one.
+    """
+    names = [name for name in dict.fromkeys((call.model, asked)) if name]
+    every = [*names, *(_short(name) for name in names)]
+    price = next((own[name] for name in every if name in own), None) if own else None
+    if price is not None:
+        searched = call.web_searches or call.file_searches
+        return Cost(_by_policy(call, price), POLICY, whole=not (call.extras or searched))
+    found = next((found for name in names if (found := _by_table(call, _short(name)))), None)
+    if found is None:
+        return None
+    prices = found.model_price
+    free = (call.web_searches and prices.web_searches_kcount is None) or (
+        call.file_searches and prices.storage_searches_kcount is None
+    )
+    return Cost(found.total_price, f"{PACKAGE} {version(PACKAGE)}", whole=not (call.extras or free))
+
+
+def _short(model: str) -> str:
+    """Return a model's name without its provider's: ``anthropic/claude-…``."""
+    return model.rsplit("/", 1)[-1]
+
+
+def window(model: str) -> int | None:
+    """Return how many tokens of input the model takes at most, None where the table doesn't tell."""
+    from genai_prices.data_snapshot import get_snapshot  # noqa: PLC0415 - see _by_table
+
+    try:
+        return get_snapshot().find_provider_model(_short(model), None, None, None)[1].context_window
+    except LookupError:
+        return None
+
+
+def _by_policy(call: Call, price: Price) -> Decimal:
+    read = price.input if price.cache_read is None else price.cache_read
+    write = price.input if price.cache_write is None else price.cache_write
+    cached = call.cache_read_tokens * read + call.cache_write_tokens * write
+    return (call.input_tokens * price.input + cached + call.output_tokens * price.output) / MILLION
+
+
+def _by_table(call: Call, model: str) -> PriceCalculation | None:
+    from genai_prices import Usage as Tokens  # noqa: PLC0415 - half a second, for runs that need a price only
     from genai_prices import calc_price  # noqa: PLC0415
 
-    if not call.model:
-        return None
     tokens = Tokens(
         input_tokens=call.all_input,
         output_tokens=call.output_tokens,
         cache_read_tokens=call.cache_read_tokens,
         cache_write_tokens=call.cache_write_tokens,
         cache_write_1h_tokens=call.cache_write_1h_tokens,
+        web_searches=call.web_searches,
+        storage_searches=call.file_searches,
     )
     try:
-        return calc_price(tokens, model_ref=call.model.rsplit("/", 1)[-1]).total_price
+        return calc_price(tokens, model_ref=model, price_context=dict([call.variant]) if call.variant else None)
     except (LookupError, ValueError):
         return None
 
 
-def usage_of(run: AgentRun, result: AgentResult, seconds: float) -> Usage:
-    """Return the row of the cost table for one run: dollars as reported, else by price table, else unknown."""
+def usage_of(run: AgentRun, result: AgentResult, seconds: float, own: Mapping[str, Price] | None = None) -> Usage:
+    """Return the row of a run that no meter counted: dollars as reported, else by price table, else unknown."""
     calls = result.calls or ()
-    usd, source = _dollars(result)
+    usd, source, date, whole = _dollars(result, own)
     return Usage(
         unit=run.unit,
         agent=run.spec.name,
-        model=", ".join(dict.fromkeys(call.model for call in calls if call.model))[:MAX_MODELS] or run.spec.model,
+        model=names_of(call.model for call in calls) or run.spec.model,
         attempt=run.attempt,
         **_tokens(result.calls),
         usd=usd,
         usd_source=source,
-        price_date=f"{PACKAGE} {version(PACKAGE)}" if source is UsdSource.PRICES else None,
+        price_date=date,
         seconds=seconds,
-        complete=result.complete,
+        complete=result.complete and whole,
     )
+
+
+def names_of(models: Iterable[str | None]) -> str | None:
+    """Return the names of models as a row shows them, each once; None where there is none."""
+    return ", ".join(dict.fromkeys(model for model in models if model))[:MAX_MODELS] or None
 
 
 def _tokens(calls: Sequence[Call] | None) -> dict[str, int | None]:
@@ -75,11 +140,15 @@ def _tokens(calls: Sequence[Call] | None) -> dict[str, int | None]:
     }
 
 
-def _dollars(result: AgentResult) -> tuple[Decimal | None, UsdSource]:
+def _dollars(
+    result: AgentResult, own: Mapping[str, Price] | None
+) -> tuple[Decimal | None, UsdSource, str | None, bool]:
+    """Return the dollars, where they come from, by which prices, and whether they are all."""
     if result.usd is not None:
-        return result.usd, UsdSource.REPORTED
-    amounts = [price(call) for call in result.calls or ()]
-    known = [amount for amount in amounts if amount is not None]
-    if not known or len(known) < len(amounts):
-        return None, UsdSource.UNKNOWN
-    return sum(known, Decimal(0)), UsdSource.PRICES
+        return result.usd, UsdSource.REPORTED, None, True
+    costs = [cost(call, own) for call in result.calls or ()]
+    known = [each for each in costs if each is not None]
+    if not known or len(known) < len(costs):
+        return None, UsdSource.UNKNOWN, None, True
+    date = " and ".join(dict.fromkeys(each.source for each in known))
+    return sum((each.usd for each in known), Decimal(0)), UsdSource.PRICES, date, all(each.whole for each in known)

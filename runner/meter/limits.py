@@ -1,0 +1,177 @@
+"""What a job may spend, while it spends it: who may call, who waits, who is refused.
+
+A call is let through only while what is spent, together with what the calls under way can cost at most, is below each
+limit. The last call that was let through can go over by itself, and no other: parallel agents overshoot by one call at
+most. A call whose usage stayed unknown counts with what it could have cost: a budget is no sieve for answers that are
+broken off.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from runner.contract import Outcome
+from runner.meter.refusal import Refusal, Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.contract import Usage
+    from runner.terms import Budget
+
+WARN_AT = Decimal("0.8")
+"""Share of a budget from which on the job warns, once."""
+ADMISSION_SECONDS = 90.0
+"""Seconds that a call waits for those under way where only what they could cost stands in its way."""
+WAIT_SECONDS = 0.5
+"""Seconds after which a waiting call looks again, at the latest, whether its run still lasts."""
+PAYMENT_REQUIRED, TOO_MANY = 402, 429
+CURE = "Raise it in the policy file and say /retry."
+TOMORROW = "Say /retry tomorrow (UTC), or raise budget.usd_per_day in the policy file."
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """What a call can cost at most; dollars are None where its model has no price."""
+
+    usd: Decimal | None
+    tokens: int
+
+
+@dataclass
+class _Cap:
+    """One limit: how much, how much of it is gone, and how both are worded."""
+
+    name: str
+    limit: Decimal
+    cure: str
+    dollars: bool
+    spent: Decimal = Decimal(0)
+    uncertain: Decimal = Decimal(0)
+    """What calls of unknown usage can have cost beyond what was seen of it."""
+    reserved: Decimal = Decimal(0)
+    warned: bool = False
+
+    @property
+    def gone(self) -> Decimal:
+        return self.spent + self.uncertain
+
+    def figures(self) -> str:
+        unsure = f", and up to {self._shown(self.uncertain)} by calls of unknown usage" if self.uncertain else ""
+        unit = "" if self.dollars else " tokens"
+        return f"{self._shown(self.spent)} of {self._shown(self.limit)}{unit}{unsure}"
+
+    def sentence(self) -> str:
+        return f"{self.name} is spent: {self.figures()}. {self.cure}"
+
+    def _shown(self, amount: Decimal) -> str:
+        return money(amount) if self.dollars else f"{int(amount):,}"
+
+
+class Limits:
+    """The limits of one job; usable from several threads."""
+
+    def __init__(self, budget: Budget, warn: Callable[[str], None]) -> None:
+        self._budget, self._warn = budget, warn
+        self._changed = threading.Condition()
+        self._usd = [
+            _Cap(name, limit, cure, dollars=True)
+            for name, limit, cure in (
+                ("The budget", budget.usd, CURE),
+                ("What the repository may spend today", budget.usd_today, TOMORROW),
+            )
+            if limit is not None
+        ]
+        tokens = budget.tokens
+        self._tokens = [] if tokens is None else [_Cap("The budget", Decimal(tokens), CURE, dollars=False)]
+
+    def spent(self) -> str | None:
+        """Return the sentence that says which limit is reached, None where none is."""
+        with self._changed:
+            return next((cap.sentence() for cap in self._all if cap.gone >= cap.limit), None)
+
+    def rest(self) -> Budget:
+        """Return the budget less what is gone."""
+        with self._changed:
+            usd = [max(Decimal(0), cap.limit - cap.gone) for cap in self._usd]
+            tokens = [max(0, int(cap.limit - cap.gone)) for cap in self._tokens]
+        return self._budget.model_copy(
+            update={"usd": min(usd, default=None), "tokens": min(tokens, default=None)},
+        )
+
+    def admit(self, worst: Worst, model: str | None, lasts: Callable[[], bool]) -> None:
+        """Reserve what a call can cost; waits for calls under way, and raises :class:`Refusal` where it may not go."""
+        if worst.usd is None and self._usd and not self._tokens:
+            raise _unpriced(model)
+        end = time.monotonic() + ADMISSION_SECONDS
+        with self._changed:
+            while not self._fits():
+                if not lasts():
+                    raise Refusal(TOO_MANY, "The run has ended.")
+                if time.monotonic() > end:
+                    raise Refusal(TOO_MANY, "Calls under way may use up the budget. Try again.", retry_after=5)
+                self._changed.wait(WAIT_SECONDS)
+            self._move(worst, 1)
+
+    def settle(self, worst: Worst, usd: Decimal | None, tokens: int, *, complete: bool) -> None:
+        """Put what a call cost in the place of its reservation; incomplete figures read "at least"."""
+        with self._changed:
+            self._move(worst, -1)
+            for cap, known, most in self._with(usd, tokens, worst):
+                cap.spent += known
+                if not complete:
+                    cap.uncertain += max(Decimal(0), most - known)
+            self._changed.notify_all()
+        self._warn_once()
+
+    def charge(self, row: Usage) -> None:
+        """Count a run that went past the meter."""
+        known = (row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens)
+        with self._changed:
+            for cap, spent, _ in self._with(row.usd, sum(each for each in known if each), Worst(None, 0)):
+                cap.spent += spent
+        self._warn_once()
+
+    @property
+    def _all(self) -> list[_Cap]:
+        return [*self._usd, *self._tokens]
+
+    def _fits(self) -> bool:
+        for cap in self._all:
+            if cap.gone >= cap.limit:
+                raise Refusal(PAYMENT_REQUIRED, cap.sentence(), stop=Stop(Outcome.OVER_BUDGET, cap.sentence()))
+        return all(cap.gone + cap.reserved < cap.limit for cap in self._all)
+
+    def _move(self, worst: Worst, sign: int) -> None:
+        for cap, _, most in self._with(None, 0, worst):
+            cap.reserved += sign * most
+
+    def _with(self, usd: Decimal | None, tokens: int, worst: Worst) -> list[tuple[_Cap, Decimal, Decimal]]:
+        """Return each cap with what is known to be spent and the most that can be, in its own unit."""
+        dollars = [(cap, usd or Decimal(0), worst.usd or Decimal(0)) for cap in self._usd]
+        return dollars + [(cap, Decimal(tokens), Decimal(worst.tokens)) for cap in self._tokens]
+
+    def _warn_once(self) -> None:
+        for cap in self._all:
+            with self._changed:
+                due = not cap.warned and cap.limit > 0 and cap.gone >= WARN_AT * cap.limit
+                cap.warned |= due
+            if due:
+                self._warn(f"{WARN_AT:.0%} is gone. {cap.name}: {cap.figures()}.")
+
+
+def _unpriced(model: str | None) -> Refusal:
+    sentence = (
+        f"Model {model or 'without a name'} has no price, so the budget in dollars can't be kept. Set budget.tokens, "
+        "or name its price under prices: in the policy file."
+    )
+    return Refusal(PAYMENT_REQUIRED, sentence, stop=Stop(Outcome.OVER_BUDGET, sentence))
+
+
+def money(amount: Decimal) -> str:
+    """Return an amount of dollars as a sentence shows it; small ones with more places."""
+    return f"${amount:.2f}" if not amount or amount >= Decimal("0.1") else f"${amount:.4f}"

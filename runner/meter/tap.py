@@ -1,0 +1,265 @@
+"""One run of an agent at the meter: its placeholder key, its calls, and why it must end."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Self
+
+from runner.agents.base import Call
+from runner.contract import Outcome
+from runner.meter.ledger import CallSent, CallSettled, RunBegun, RunEnded
+from runner.meter.limits import TOO_MANY, Worst
+from runner.meter.progress import Progress
+from runner.meter.refusal import Refusal, Stop
+from runner.prices import cost, window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+
+    from runner.agents.base import Endpoint
+    from runner.contract import Usage
+    from runner.meter.ledger import Ledger
+    from runner.meter.limits import Limits
+    from runner.meter.upstream import Upstream
+    from runner.meter.wire.base import Ask, Reader
+    from runner.prices import Cost
+    from runner.results import Unit
+    from runner.terms import AgentSpec, Api, Price
+
+LINGER_SECONDS = 1.0
+"""Seconds that the end of a run waits for calls under way to be settled, once they have been cut off."""
+WIDEST = 1_000_000
+"""Tokens of input that a call may have which takes some from where the request does not show it, where the price table
+does not know the model's own limit."""
+MAX_UNDER_WAY = 64
+"""Calls of one run at once; the next one is asked to come back."""
+COUNTS = (
+    *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cache_write_1h_tokens"),
+    "reasoning_tokens",
+)
+"""What the ledger keeps of a call."""
+INTERNAL_ERROR = 500
+BAD = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the taps of one job share."""
+
+    ledger: Ledger
+    limits: Limits
+    prices: Mapping[str, Price]
+    idle_calls: int
+    now: Callable[[], float]
+    changed: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One call that has been let through."""
+
+    key: str
+    ask: Ask
+    worst: Worst
+
+
+class Tap:
+    """One run; made by :meth:`runner.meter.Meter.open`, over at the end of its ``with`` block."""
+
+    def __init__(
+        self, shared: Shared, unit: Unit, spec: AgentSpec, attempt: int, route: tuple[Endpoint, Api, Upstream] | None
+    ) -> None:
+        """``route`` is None where the run goes past the meter; then its cost is told to :meth:`end`."""
+        self._shared, self._route = shared, route
+        self.endpoint = route[0] if route else None
+        self.run = secrets.token_hex(8)
+        self.stopped: Stop | None = None
+        """Why the run must end, once it must; the first reason stays."""
+        self.heard = time.monotonic()
+        """When something passed last, on the monotonic clock."""
+        self._open, self._live = True, dict[str, socket.socket | None]()
+        self._settled = threading.Condition()
+        self._progress = Progress(shared.idle_calls)
+        model, metered = spec.model, route is not None
+        shared.ledger.write(
+            RunBegun(
+                run=self.run, unit=unit, agent=spec.name, model=model, attempt=attempt, metered=metered, at=shared.now()
+            )
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its key is still worth something."""
+        return self._open
+
+    @property
+    def upstream(self) -> Upstream:
+        """Where its calls go."""
+        assert self._route is not None  # noqa: S101 - the meter hands a tap out by its key, which only a route has
+        return self._route[2]
+
+    @property
+    def api(self) -> Api:
+        """The wire format that its key is for."""
+        assert self._route is not None  # noqa: S101 - as above
+        return self._route[1]
+
+    @property
+    def calls(self) -> tuple[CallSettled, ...]:
+        """The calls that are settled, with what each cost."""
+        return self._shared.ledger.calls(self.run)
+
+    @property
+    def row(self) -> Usage:
+        """The run's row of the cost table as it stands now."""
+        return self._shared.ledger.row(self.run)
+
+    def end(self, seconds: float, row: Usage | None = None) -> Usage:
+        """Note that the agent has ended, and return its row; ``row`` tells the cost of a run past the meter."""
+        self.close()
+        if row is not None:
+            self._shared.limits.charge(row)
+        with suppress(OSError):
+            self._shared.ledger.write(RunEnded(run=self.run, seconds=seconds, row=row, at=self._shared.now()))
+        return self.row
+
+    def close(self) -> None:
+        """Make the key worth nothing, cut off what is under way, and wait a moment until it is settled."""
+        with self._settled:
+            if not self._open:
+                return
+            self._open = False
+        end = time.monotonic() + LINGER_SECONDS
+        with self._settled:
+            self._settled.wait_for(lambda: not self._live, LINGER_SECONDS / 4)  # the last answer may just be read out
+            for link in self._live.values():
+                if link is not None:
+                    with suppress(OSError):
+                        link.shutdown(socket.SHUT_RDWR)
+            self._settled.wait_for(lambda: not self._live, max(0.0, end - time.monotonic()))
+
+    def stop(self, stop: Stop) -> None:
+        """Ask that the run be ended."""
+        self.stopped = self.stopped or stop
+
+    def begin(self, ask: Ask, size: int) -> Flow:
+        """Let a call through whose request has ``size`` bytes, or raise :class:`Refusal`."""
+        if ask.refusal is not None:
+            self._learn(None)
+            raise Refusal(BAD, ask.refusal)
+        flow = Flow(secrets.token_hex(8), ask, self._worst(ask, size))
+        try:
+            self._shared.limits.admit(flow.worst, ask.model, lambda: self._open)
+        except Refusal as refusal:
+            if refusal.stop:
+                self.stop(refusal.stop)
+            raise
+        with self._settled:
+            full = len(self._live) >= MAX_UNDER_WAY or not self._open
+            if not full:
+                self._live[flow.key] = None
+        if full:
+            self._shared.limits.settle(flow.worst, None, 0, complete=True)
+            raise Refusal(TOO_MANY, "Too many calls at once. Try again.", retry_after=5)
+        self._announce(flow)
+        return flow
+
+    def failed(self) -> None:
+        """Note a request that could not be understood."""
+        self._learn(None)
+
+    def hear(self) -> None:
+        """Note that something passed."""
+        self.heard = time.monotonic()
+
+    def carried_by(self, flow: Flow, link: socket.socket | None) -> None:
+        """Note the connection to the model API by which a call goes, so that it can be cut off."""
+        with self._settled:
+            self._live[flow.key] = link
+
+    def settle(self, flow: Flow, status: int | None, reader: Reader | None) -> None:
+        """Note what a call brought and cost. ``reader`` is None where the API refused it, which costs nothing."""
+        call: Call | None = Call(flow.ask.model, 0, 0)
+        complete = True
+        if reader is not None:
+            call, complete = reader.call(flow.ask), reader.complete
+        self._record(flow, status, call, complete=complete)
+        brought = reader is not None and complete and not reader.failed and call is not None and call.output_tokens
+        self._learn(reader.digest() if reader is not None and brought else None)
+        with self._settled:
+            self._live.pop(flow.key, None)
+            self._settled.notify_all()
+        self._shared.changed()
+
+    def _record(self, flow: Flow, status: int | None, call: Call | None, *, complete: bool) -> None:
+        priced = self._cost(call, flow.ask)
+        usd = priced.usd if priced else None
+        counts = {} if call is None else {name: getattr(call, name) for name in COUNTS}
+        if call is not None and not call.all_input and not call.output_tokens:
+            usd = Decimal(0)
+        whole = complete and (priced is None or priced.whole)
+        settled = CallSettled(
+            call=flow.key,
+            run=self.run,
+            model=(call.model if call else None) or flow.ask.model,
+            status=status,
+            **counts,
+            usd=usd,
+            priced_by=priced.source if priced and usd else None,
+            complete=whole,
+            at=self._shared.now(),
+        )
+        with suppress(OSError):  # a full disk: the figures of this process stay right
+            self._shared.ledger.write(settled)
+        tokens = call.all_input + call.output_tokens if call else 0
+        self._shared.limits.settle(flow.worst, usd, tokens, complete=complete)
+
+    def _cost(self, call: Call | None, ask: Ask) -> Cost | None:
+        return cost(call, self._shared.prices, ask.model) if call is not None else None
+
+    def _worst(self, ask: Ask, size: int) -> Worst:
+        """Return what a call can cost at most: no token is shorter than a byte, and each way to bill input is tried."""
+        widest = window(ask.model) if ask.model else None
+        given = (widest or WIDEST) if ask.hidden else min(size, widest or size)
+        plain = Call(ask.model, given, ask.output, variant=ask.variant)
+        ways = [plain, replace(plain, input_tokens=0, cache_write_tokens=given)]
+        if ask.long_cache:
+            ways.append(replace(ways[1], cache_write_1h_tokens=given))
+        amounts = [found.usd for way in ways if (found := self._cost(way, ask))]
+        return Worst(max(amounts, default=None), given + ask.output)
+
+    def _announce(self, flow: Flow) -> None:
+        """Put the reservation on disk before anything is spent."""
+        sent = CallSent(
+            call=flow.key,
+            run=self.run,
+            model=flow.ask.model,
+            usd=flow.worst.usd,
+            tokens=flow.worst.tokens,
+            at=self._shared.now(),
+        )
+        try:
+            self._shared.ledger.write(sent)
+        except OSError as error:
+            self.settle(flow, None, None)
+            raise Refusal(INTERNAL_ERROR, f"The ledger of calls can't be written: {error.strerror}.") from error
+
+    def _learn(self, digest: str | None) -> None:
+        sentence = self._progress.learn(digest)
+        if sentence is not None:
+            self.stop(Stop(Outcome.NO_PROGRESS, sentence))

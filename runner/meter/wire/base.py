@@ -1,0 +1,139 @@
+"""What the four wire formats have in common: what a request asks for, what an answer says, how a refusal is worded."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from runner.agents.base import Call, count, table
+
+if TYPE_CHECKING:
+    from runner.terms import Api
+
+MOST_OUTPUT = 128_000
+"""Tokens of output that a call may bring whose request names no limit: more than any model gives at once."""
+MAX_NAME = 300
+"""Characters of a model's name that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a request for one call asks for: enough to say what it can cost at most."""
+
+    model: str | None
+    output: int = MOST_OUTPUT
+    """Tokens of output at most."""
+    hidden: bool = False
+    """Whether input may come from where the request does not show it: stored answers, tools of the provider."""
+    long_cache: bool = False
+    """Whether it asks for a cache that lives an hour."""
+    variant: tuple[str, str] | None = None
+    """As in :class:`~runner.agents.base.Call`."""
+    extras: bool = False
+    """As in :class:`~runner.agents.base.Call`."""
+    refusal: str | None = None
+    """A sentence where the request asks for what can't be metered."""
+
+
+class Reader:
+    """Understands an answer, event by event; what it never saw stays None. Raises nothing, whatever it is given."""
+
+    def __init__(self) -> None:
+        self.model: str | None = None
+        self.counts: dict[str, int] = {}
+        """Counts by their names in :class:`~runner.agents.base.Call`."""
+        self.variant: tuple[str, str] | None = None
+        self.extras = False
+        self.complete = False
+        """Whether the usage of the whole answer has been seen."""
+        self.failed = False
+        """Whether the answer says by itself that it failed."""
+        self._content = hashlib.sha256()
+        self._kind = ""
+
+    def take(self, event: dict[str, Any]) -> None:
+        """Take in one event of a stream, or a plain answer whole."""
+        raise NotImplementedError
+
+    def call(self, ask: Ask) -> Call | None:
+        """Return the tokens seen so far, None where none were told."""
+        if not self.counts:
+            return None
+        counts: dict[str, Any] = {"input_tokens": 0, "output_tokens": 0, **self.counts}
+        served = self.variant or ask.variant
+        return Call(model=self.model or ask.model, variant=served, extras=self.extras or ask.extras, **counts)
+
+    def digest(self) -> str | None:
+        """Return what the answer said in text and tool calls, apart from its ids; None where it said nothing."""
+        return self._content.hexdigest() if self._kind else None
+
+    def learn(self, **counts: int | None) -> None:
+        """Note counts; those that are None were not told."""
+        self.counts |= {name: value for name, value in counts.items() if value is not None}
+
+    def say(self, kind: str, text: object) -> None:
+        """Note content: pieces of one kind in a row are one text, however it was cut."""
+        if not isinstance(text, str) or not text:
+            return
+        if kind != self._kind:
+            self._kind = kind
+            self._content.update(f"\0{kind}\0".encode("utf-8", "replace"))
+        self._content.update(text.encode("utf-8", "replace"))
+
+    def named(self, model: object) -> None:
+        """Note the name of the model that answered."""
+        if isinstance(model, str) and model:
+            self.model = model[:MAX_NAME]
+
+
+class Wire(Protocol):
+    """One wire format."""
+
+    api: Api
+    first: str
+    """How its paths begin: ``/v1`` or ``/v1beta``."""
+    headers: tuple[str, ...]
+    """Headers of a request that it needs, in lower case, besides the common ones."""
+
+    def is_call(self, method: str, path: str) -> bool:
+        """Return whether this is a call to a model, which costs."""
+
+    def is_free(self, method: str, path: str) -> bool:
+        """Return whether this is one of the questions around it that cost nothing."""
+
+    def ask(self, path: str, body: dict[str, Any]) -> Ask:
+        """Return what a call asks for."""
+
+    def prepare(self, body: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the request as it must be for the usage to be told, None where it is right as it is."""
+
+    def reader(self) -> Reader:
+        """Return a reader for one answer."""
+
+    def error(self, status: int, sentence: str) -> dict[str, Any]:
+        """Return a refusal in the provider's own shape."""
+
+
+def name(value: object) -> str | None:
+    """Return the name of a model as a request gives it."""
+    return value[:MAX_NAME] if isinstance(value, str) and value else None
+
+
+def limit(body: dict[str, Any], *names: str) -> int:
+    """Return the limit of output among ``names`` of a request."""
+    return next((found for each in names if (found := count(body, each)) is not None), MOST_OUTPUT)
+
+
+def objects(value: object) -> list[dict[str, Any]]:
+    """Return the objects of a list, none where it is something else."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def uncached(record: dict[str, Any], total: str, read: int | None, write: int | None = None) -> int | None:
+    """Return the input without what the caches gave and took, where the format counts them in."""
+    whole = count(record, total)
+    return None if whole is None else max(0, whole - (read or 0) - (write or 0))
+
+
+__all__ = ["MOST_OUTPUT", "Ask", "Reader", "Wire", "count", "limit", "name", "objects", "table", "uncached"]

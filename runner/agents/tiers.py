@@ -24,6 +24,12 @@ MODELS: dict[str, dict[Tier, str]] = {
         Tier.BALANCED: "gemini-3.8-flash",
         Tier.DEEP: "gemini-3.1-pro-preview",
     },
+    "opencode": {
+        Tier.FAST: "anthropic/claude-haiku-5-5",
+        Tier.BALANCED: "anthropic/claude-sonnet-5-5",
+        Tier.DEEP: "anthropic/claude-opus-5-5",
+    },
+    "copilot": {Tier.FAST: "claude-haiku-5-5", Tier.BALANCED: "claude-sonnet-5-5", Tier.DEEP: "claude-opus-5-5"},
 }
 """The model of each built-in agent by tier."""
 

@@ -1,12 +1,8 @@
-"""Claude Code: the command, the environment, the traps of its stream; and the real program, where there is one."""
+"""Claude Code: the command, the environment, the traps of its stream. The real program is driven in tests/agents."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import os
-import shutil
-import subprocess
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -15,17 +11,12 @@ from typing import Any
 import pytest
 
 from runner.agents import agent_for
-from runner.agents.base import AgentError, AgentResult, AgentRun, Call
-from runner.agents.claude import MAX_ARGUMENT, Claude
-from runner.agents.result import read_result
+from runner.agents.base import MAX_ARGUMENT, AgentError, AgentResult, AgentRun, Call, Endpoint
+from runner.agents.claude import Claude
 from runner.contract import UsdSource
 from runner.prices import usage_of
-from runner.results import ExecutionSummary
-from runner.terms import AgentSpec, Budget
-from tests.runner.model_api import ModelApi, Turn, model_api
+from runner.terms import AgentSpec, Budget, Effort
 from tests.runner.runs import run_in
-
-INSTALLED = Path("/opt/claude/node_modules/.bin/claude")
 
 
 def _usage(read: int, output: int, **more: Any) -> dict[str, Any]:
@@ -217,77 +208,19 @@ def test_refused_tool_calls_are_counted(tmp_path: Path) -> None:
 
 
 def test_an_unknown_agent_is_refused() -> None:
-    with pytest.raises(AgentError, match="Built in is claude"):
+    with pytest.raises(AgentError, match="Built in are claude, codex"):
         agent_for(AgentSpec(name="hal"))
 
 
-def _claude() -> str:
-    found = os.environ.get("TWOGATE_TEST_CLAUDE") or shutil.which("claude")
-    if found or INSTALLED.exists():
-        return found or str(INSTALLED)
-    pytest.skip("not tested: Claude Code is not installed; set TWOGATE_TEST_CLAUDE to its executable.")
+def test_a_metered_run_gets_the_placeholder_and_no_credential(tmp_path: Path) -> None:
+    run = run_in(tmp_path, endpoint=Endpoint("http://127.0.0.1:9", "placeholder"), budget=Budget(usd=Decimal(1)))
+    env = Claude().environment(run, {"ANTHROPIC_API_KEY": "real", "CLAUDE_CODE_OAUTH_TOKEN": "real"})
+    assert env["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:9/anthropic"
+    assert env["ANTHROPIC_API_KEY"] == "placeholder"
+    assert "real" not in env.values()
+    assert "--max-budget-usd" not in Claude().command(run), "the meter stops it"
 
 
-def _really_run(run: AgentRun, api: ModelApi) -> AgentResult:
-    agent = Claude(_claude())
-    offered = {"PATH": os.environ["PATH"], "ANTHROPIC_API_KEY": "placeholder", "ANTHROPIC_BASE_URL": api.url}
-    ended = subprocess.run(
-        agent.command(run),
-        cwd=run.worktree,
-        env=agent.environment(run, offered),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert not ended.stderr, ended.stderr
-    return agent.parse(run, ended.stdout.splitlines(keepends=True), ended.returncode)
-
-
-@pytest.mark.claude
-def test_the_real_program_writes_the_result_and_resumes(tmp_path: Path) -> None:
-    run = run_in(tmp_path, budget=Budget(usd=Decimal(1)))
-    summary = {"status": "done", "summary": "Wrote it."}
-    write = ("Write", {"file_path": str(run.result_file), "content": json.dumps(summary)})
-    bash = ("Bash", {"command": "echo hello > made.txt", "description": "make a file"})
-    turns = (
-        Turn(tools=(write,), input_tokens=1000, output_tokens=60, cache_read=200, cache_write=300),
-        Turn(tools=(bash,), input_tokens=50, output_tokens=40),
-        Turn(text="All done.", input_tokens=100, output_tokens=30),
-    )
-    with model_api(*turns) as api:
-        first = _really_run(run, api)
-    assert first.ok, first.error
-    assert read_result(run.result_file, run.unit) == ExecutionSummary(status="done", summary="Wrote it.")
-    assert (run.worktree / "made.txt").read_text(encoding="utf-8") == "hello\n"
-    assert first.final_text == "All done."
-    assert first.session == run.session
-    assert api.keys == {"placeholder"}
-    row = usage_of(run, first, 1)
-    figures = (row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens)
-    assert figures == (1150, 130, 200, 300)
-    assert row.usd_source is UsdSource.REPORTED
-    assert row.usd == Decimal("0.006585"), "3, 15, 0.3 and 3.75 dollars a million"
-    assert row.complete
-    _resume(dataclasses.replace(run, resume=True, attempt=2))
-
-
-def _resume(run: AgentRun) -> None:
-    run.prompt_file.write_text("The tests failed. Mend them.\n", encoding="utf-8")
-    with model_api(Turn(text="Mended.", input_tokens=500, output_tokens=20)) as api:
-        again = _really_run(run, api)
-    assert again.ok, again.error
-    assert again.session == run.session
-    assert "All done." in json.dumps(api.main[0]["messages"]), "the session knows what was said"
-    row = usage_of(run, again, 1)
-    assert (row.input_tokens, row.output_tokens) == (500, 20)
-    assert row.usd == Decimal("0.0018")
-
-
-@pytest.mark.claude
-def test_the_real_program_says_that_the_budget_is_spent(tmp_path: Path) -> None:
-    with model_api(Turn(text="budget spent", status=402)) as api:
-        result = _really_run(run_in(tmp_path), api)
-    assert not result.ok
-    assert result.error is not None
-    assert "budget spent" in result.error
+def test_effort_is_a_flag(tmp_path: Path) -> None:
+    run = run_in(tmp_path, spec=AgentSpec(name="claude", effort=Effort.HIGH))
+    assert dict(pairwise(Claude().command(run)))["--effort"] == "high"

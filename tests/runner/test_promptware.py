@@ -11,7 +11,7 @@ import jsonschema_rs
 import pytest
 
 from runner import schemas
-from runner.agents.claude import MAX_ARGUMENT
+from runner.agents.base import MAX_ARGUMENT
 from runner.agents.result import MODELS
 from runner.contract import Feedback, Issue
 from runner.memory import LessonFile

@@ -123,6 +123,11 @@ class Commits:
         tree, *paths = split(answer.stdout)
         return tree.decode("ascii"), tuple(dict.fromkeys(paths))
 
+    def fork(self, one: str, other: str) -> str | None:
+        """Return the best common ancestor of two commits, None where there is none."""
+        answer = self.git.call("merge-base", one, other)
+        return answer.stdout.decode("ascii").strip() or None
+
     def merge_conflicts(self, base: str, head: str) -> tuple[bytes, ...]:
         """Return the paths that conflict when ``base`` is merged into ``head``, empty for a clean merge."""
         return self.merge(head, base)[1]

@@ -48,7 +48,7 @@ class State:
     """What ``state.json`` says."""
 
     step: str
-    """``making``, then ``open``, and ``closed`` once a job ended in good order."""
+    """``making``, then ``open``, ``closed`` once a job ended in good order, ``removing`` when all is saved."""
     branch: str
     base: str
     head: str

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runner.client import ClientError
 from runner.contract import Outcome, Phase, PushTokenRequest
 from runner.steps.prepare import basic, moved_sentence, over_network
-from runner.store import PushRejectedError
+from runner.store import PushRejectedError, salvage_ref
 from runner.watch import Ending
 
 if TYPE_CHECKING:
@@ -44,6 +44,9 @@ def _make_room(job: Job, abandoned: str, auth: Auth) -> None:
     """Delete the branch of an earlier try of this plan, on which the new work does not build."""
     branch = job.spec.branch
     job.say(f"publish: {branch} at {abandoned[:10]} is of an earlier try; it makes room")
+    kept = salvage_ref(job.spec.plan_uid, f"before-{job.spec.job}")
+    job.store.set_ref(kept, abandoned)
+    job.ledger.note(f"{branch} was at {abandoned[:10]}, of an earlier try; the runner keeps that as {kept}.")
     over_network(
         lambda: job.store.delete_remote_branch(job.spec.repository.clone_url, branch, expect=abandoned, auth=auth)
     )

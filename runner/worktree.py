@@ -326,14 +326,17 @@ def _clear(store: ObjectStore, plan_uid: str, lock: Lock) -> str | None:
     if not os.path.lexists(place.folder):
         return None
     saved, state = None, place.state()
-    if state and state.step != "making" and store.has(state.head):
+    if state and state.step in {"open", "closed"} and store.has(state.head):
         saved = Workspace(store, plan_uid, state, lock, None).salvage()
     _remove(store, plan_uid)
     return saved
 
 
 def _remove(store: ObjectStore, plan_uid: str) -> None:
-    folders.remove(Place(store.home, store.repository_id, plan_uid).folder)
+    place = Place(store.home, store.repository_id, plan_uid)
+    if state := place.state():  # a removal that is cut off must not be taken for an agent's deletions
+        place.save(replace(state, step="removing"))
+    folders.remove(place.folder)
     store.drop_refs(ANCHOR + plan_uid)
 
 

@@ -5,11 +5,13 @@ The push has happened: nothing that fails here may fail the work.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from runner import memory
-from runner.contract import MAX_PATCH, MAX_PATHS, FileChange, Outcome, Work
-from runner.git import display
+from runner.contract import MAX_PATCH, MAX_PATHS, Collision, FileChange, Outcome, Work
+from runner.forecast import bring, forecast
+from runner.git import GitError, display
 from runner.globs import any_match
 from runner.promptware import PromptInput
 from runner.results import PullRequestText, Unit
@@ -54,6 +56,7 @@ def describe(job: Job, execution: Execution) -> Work:
         summary=execution.summary,
         pull_request=_pull_request(job, execution, files),
         moved_base_paths=_moved(job, execution),
+        collisions=_collisions(job, execution),
     )
 
 
@@ -74,6 +77,22 @@ def _moved(job: Job, execution: Execution) -> tuple[str, ...]:
         return ()
     moved = job.store.changes(execution.base, tip)
     return tuple(display(change.path) for change in moved if any_match(plan.files, change.path))[:MAX_PATHS]
+
+
+def _collisions(job: Job, execution: Execution) -> tuple[Collision, ...]:
+    """Return the branches of other plans that this one will not merge with."""
+    spec, branches = job.spec, job.spec.in_flight
+    if not branches:
+        return ()
+    job.say(f"publish: trying merges with {len(branches)} branches of other plans")
+    fault = bring(job.store, spec.repository.clone_url, branches, job.read_auth)
+    try:
+        found = forecast(job.store, execution.base, execution.workspace.head, branches, time.monotonic)
+    except GitError as error:
+        job.ledger.note(f"Merges with other plans' branches could not be tried: {error}")
+        return ()
+    job.ledger.note(*([fault] if fault else []), *found.notes)
+    return found.collisions
 
 
 def _pull_request(job: Job, execution: Execution, files: tuple[FileChange, ...]) -> PullRequestText | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import time
@@ -54,7 +55,8 @@ class Lab:
         self.bot = Bot(git_root=folder / "git")
         self._server = BotServer(self.bot)
         self.clone_url = f"{self.bot.url}/git/o/calc.git" if over_http else f"file://{self.remote}"
-        self._jobs = 0
+        self._jobs = random.SystemRandom().randrange(900_000)
+        """Where its jobs' numbers begin: leftovers are known by a job's id, on a machine that runs many labs at once."""
 
     def close(self) -> None:
         self._server.stop()
@@ -149,7 +151,10 @@ class Lab:
         self, behaviour: str, *, kind: JobKind = JobKind.EXECUTE, env: dict[str, str] | None = None, **changes: Any
     ) -> Report:
         """Run a job in this process and return the report that reached the bot."""
-        spec = self.spec(behaviour, kind=kind, **changes)
+        return self.carry_out(self.spec(behaviour, kind=kind, **changes), env)
+
+    def carry_out(self, spec: JobSpec, env: dict[str, str] | None = None) -> Report:
+        """Run a job that was prepared in this process and return the report that reached the bot."""
         assert Runner(self.settings(**(env or {})), time.time, self.said.append).run(spec.job)
         return self.bot.reports[spec.job]
 

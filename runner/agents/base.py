@@ -35,6 +35,9 @@ COMMON_NAMES = (
 
 MAX_ARGUMENT = 128 * 1024 - 1
 """Bytes Linux takes as one argument (``MAX_ARG_STRLEN``, less the final zero)."""
+LOOPBACK = ("127.0.0.1", "localhost")
+"""Where the meter is."""
+
 MAX_LINE = 4 * 1024 * 1024
 """Bytes of one line of an agent's stream; a longer one is skipped, since no usage record is that long."""
 MAX_SAID = 200
@@ -166,8 +169,13 @@ class Agent(Protocol):
 
 
 def common_environment(run: AgentRun, offered: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
-    """Return the environment every agent starts from: the common names, ``names``, and the run's own folders."""
+    """Return the environment every agent starts from: the common names, ``names``, and the run's own folders.
+
+    No proxy stands between an agent and the meter.
+    """
     chosen = {name: offered[name] for name in (*COMMON_NAMES, *names) if name in offered}
+    if run.endpoint:
+        chosen["NO_PROXY"] = ",".join(filter(None, (chosen.get("NO_PROXY"), *LOOPBACK)))
     return chosen | {"HOME": str(run.home), "TMPDIR": str(run.home / "tmp"), "TERM": "dumb", "NO_COLOR": "1"}
 
 

@@ -82,6 +82,14 @@ def test_a_metered_command_finds_the_meter_as_its_sdk_looks_for_it(
     assert "real" not in env.values()
 
 
+def test_no_proxy_stands_before_the_meter(tmp_path: Path) -> None:
+    run = run_in(tmp_path, spec=_spec("x", api=Api.CHAT), endpoint=Endpoint("http://127.0.0.1:7", "placeholder"))
+    proxied = {"HTTPS_PROXY": "http://proxy:8080", "NO_PROXY": "git.example.com"}
+    assert Generic().environment(run, proxied)["NO_PROXY"] == "git.example.com,127.0.0.1,localhost"
+    assert Generic().environment(run, {})["NO_PROXY"] == "127.0.0.1,localhost"
+    assert "NO_PROXY" not in Generic().environment(run_in(tmp_path, spec=_spec("x")), {})
+
+
 def test_a_real_command_runs_and_tells_its_usage(tmp_path: Path) -> None:
     script = tmp_path / "agent.py"
     script.write_text(

@@ -39,6 +39,8 @@ CLIS = (
     Cli("claude", "claude-sonnet-4-5"),
     Cli("codex", "gpt-5.5"),
     Cli("gemini", "gemini-2.5-pro"),
+    Cli("opencode", "anthropic/claude-sonnet-4-5"),
+    Cli("copilot", "claude-sonnet-4-5"),
 )
 
 

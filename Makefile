@@ -40,10 +40,11 @@ test-all: venv ## everything, long drills included
 	$(BIN)/python -m pytest -m 'not agents'
 
 AGENTS := tests/agents/node_modules
+# Two packages need their install script, and no other runs; `npm ci` refuses a lock without every platform's binaries.
 $(AGENTS)/.installed: tests/agents/package-lock.json
 	@command -v npm > /dev/null || { echo "Node.js with npm is needed, version 20 or newer."; exit 1; }
 	@echo "Installing five agents into $(AGENTS): 1.5 GB, half a minute or more, once."
-	cd tests/agents && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	cd tests/agents && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
 	cd $(AGENTS)/@anthropic-ai/claude-code && node install.cjs
 	cd $(AGENTS)/opencode-ai && node postinstall.mjs
 	@touch $@

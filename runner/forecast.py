@@ -38,7 +38,7 @@ class Forecast:
 
 
 def bring(store: ObjectStore, url: str, branches: Sequence[Branch], auth: Auth | None) -> str | None:
-    """Fetch what is missing of the branches' heads; return a sentence where that failed: the forecast goes on without."""
+    """Fetch what is missing of the branches' heads; return a sentence where that failed, which hinders nothing."""
     missing = [branch.name for branch in branches[:MAX_BRANCHES] if not store.has(branch.head)]
     if not missing:
         return None

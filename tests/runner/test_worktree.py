@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import textwrap
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -437,17 +437,44 @@ def test_two_plans_on_one_file_do_not_see_each_other(place: Bench) -> None:
     assert place.store.count_commits(place.base, two.head) == 1
 
 
-def test_eight_plans_open_at_once(place: Bench) -> None:
-    def one(number: int) -> str | None:
-        workspace = ObjectStore(place.home, 42), f"plan000{number}"
-        opened = Workspace.open(workspace[0], plan_uid=workspace[1], branch=f"plan/{number}", base=place.base)
-        sh(opened.tree, f"echo {number} > a.txt; git commit -qam {number}")
-        assert opened.inspect().finding is None
-        return opened.tree.joinpath("a.txt").read_text()
+STARTER = """
+import pathlib, sys
+from runner.store import ObjectStore
+from runner.worktree import Workspace
+home, url, base, number = sys.argv[1:]
+print("ready", flush=True)
+sys.stdin.readline()
+store = ObjectStore(pathlib.Path(home), 7)
+tips = store.fetch(url, ["trunk", f"plan/{number}"], [base])
+workspace = Workspace.open(store, plan_uid=f"plan{number}", branch=f"plan/{number}", base=tips["trunk"])
+print(workspace.tree, flush=True)
+sys.stdin.readline()
+(workspace.tree / "a.txt").write_text(number)
+assert workspace.inspect().finding is None
+assert workspace.is_clean_against(base) is False
+workspace.remove()
+"""
 
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(one, range(8))) == [f"{number}\n" for number in range(8)]
-    assert len(list_workspaces(place.home, 42)) == 8
+
+def test_twenty_plans_that_start_at_the_same_instant_on_a_new_store_do_not_collide(place: Bench) -> None:
+    home = place.home.parent / "new"
+    commands = [[sys.executable, "-c", STARTER, str(home), place.url, place.base, str(n)] for n in range(20)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with ExitStack() as stack:
+        starters = [stack.enter_context(subprocess.Popen(command, text=True, **pipes)) for command in commands]
+        assert {starter.stdout.readline() for starter in starters if starter.stdout} == {"ready\n"}
+        for starter in starters:
+            assert starter.stdin
+            starter.stdin.write("go\n")
+            starter.stdin.flush()
+        trees = [starter.stdout.readline() for starter in starters if starter.stdout]
+        rest = [starter.communicate("go\n", timeout=100)[0] for starter in starters]
+    assert [starter.returncode for starter in starters] == [0] * 20, (trees, rest)
+    assert len(set(trees)) == 20
+    store = ObjectStore(home, 7)
+    assert list_workspaces(home, 7) == ()
+    assert store.refs("refs/") == {"remotes/origin/trunk": place.base}
+    assert store.tampered() == ()
 
 
 def test_a_plan_has_one_job_at_a_time(place: Bench, workspace: Workspace) -> None:

@@ -20,7 +20,6 @@ from runner.agents.base import MAX_LINE, AgentError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from runner.agents.base import Agent, AgentRun
     from runner.folders import Owner
 
 LOGINS = "logins"
@@ -46,15 +45,6 @@ def put(home: Path, files: Mapping[str, str | bytes], owner: Owner | None) -> No
                 path = path / part
                 folder = stack.enter_context(_made(folder, path, owner))
             _write(folder, home / name, content.encode() if isinstance(content, str) else content, owner)
-
-
-def furnish(agent: Agent, run: AgentRun, twogate_home: Path, owner: Owner | None) -> None:
-    """Put into the run's HOME what its agent needs: its settings and, where no meter holds a key, a log-in.
-
-    Raises :class:`~runner.agents.base.AgentError` where the log-in is none.
-    """
-    own = login(twogate_home, run.spec.name) if run.endpoint is None else {}
-    put(run.home, {**agent.files(run), **own}, owner)
 
 
 @contextmanager

@@ -79,6 +79,12 @@ class Commits:
         found = "-M" if renames else "--no-renames"
         return parse_raw(self.git.run("diff-tree", "-r", "-z", "--raw", *DIFF, found, base, head))
 
+    def history(self, base: str, head: str) -> tuple[Change, ...]:
+        """Return what each commit of ``head`` that ``base`` has not changes, merges against each of their parents."""
+        commits = self.git.run("rev-list", head, f"^{base}")
+        options = ("--stdin", "-r", "-z", "--raw", "-m", "--no-commit-id", "--no-renames")
+        return parse_raw(self.git.run("diff-tree", *options, *DIFF, stdin=commits)) if commits else ()
+
     def diff_stat(self, base: str, head: str) -> tuple[DiffStat, ...]:
         """Return added and removed lines a path."""
         command = ("diff-tree", "-r", "-z", "--numstat", *DIFF, "--no-renames", base, head)

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.commits import FILE
+from runner.filters import ATTRIBUTES, POINTER_BYTES, filtered, refusal
 from runner.folders import remove
 from runner.git import Git, display, split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from runner.commits import Commits
@@ -69,8 +70,11 @@ class FileTree:
         """Make the tracked files those of a commit or tree; changes of files that differ are lost."""
         self.git.run("read-tree", "--reset", "-u", sha)
 
-    def candidates(self, sha: str) -> Candidates:
-        """Fill the index from ``sha`` and return what can be staged on top of it."""
+    def candidates(self, sha: str, *, unfiltered: bool = False) -> Candidates:
+        """Fill the index from ``sha`` and return what can be staged on top of it.
+
+        ``unfiltered`` takes files as well that only a filter may store: for what is kept here and never pushed.
+        """
         self.read_index(sha)
         entries = {e.path: e for e in self.store.entries(sha)}
         links = [path + b"/" for path, entry in entries.items() if entry.mode == GITLINK]
@@ -83,10 +87,44 @@ class FileTree:
         there = [*(path for path in tracked if path not in left), *new]
         faults = {path: fault for path in there if (fault := look.fault(path, tracked.get(path)))}
         faults |= dict(_collisions(entries.keys() - left, new))
+        if not unfiltered:
+            faults |= self._filtered([path for path in there if path not in faults], tracked)
         sentences = [f"{display(path)}: {fault}" for path, fault in sorted(faults.items())]
         more = [f"{len(sentences) - MAX_SENTENCES} more."] if len(sentences) > MAX_SENTENCES else []
         present = tuple(path for path in there if path not in faults)
         return Candidates(present, gone, (*sentences[:MAX_SENTENCES], *more), sha)
+
+    def _filtered(self, paths: Sequence[bytes], tracked: Mapping[bytes, str]) -> dict[bytes, str]:
+        """Return the files that a filter would store, and whose content is not one that the parent commit has."""
+        if not any(os.path.basename(path) == ATTRIBUTES for path in paths):  # noqa: PTH119 - a path of bytes
+            return {}
+        known = frozenset(tracked.values())
+        found = filtered(self.git, paths)
+        return {path: refusal(name) for path, name in found.items() if not self._is_known(path, tracked, known)}
+
+    def _is_known(self, path: bytes, tracked: Mapping[bytes, str], known: frozenset[str]) -> bool:
+        """Whether the parent commit has the file's content: at this path, or a pointer of another."""
+        place = os.path.join(os.fsencode(self.tree), path)  # noqa: PTH118 - a path of bytes
+        if os.path.islink(place):  # noqa: PTH114
+            return True
+        with os.fdopen(os.open(place, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+            content = file.read(FILE_CAP)
+        here = tracked.get(path, "")
+        blob = _blob_name(content, here or next(iter(known), "1" * 40))
+        return blob == here or (len(content) < POINTER_BYTES and blob in known)
+
+    def smuggled(self, base: str, tip: str) -> tuple[bytes, ...]:
+        """Return the paths to which commits since ``base`` gave contents that only a filter may store.
+
+        The attributes are those of ``tip``, with which the index is filled.
+        """
+        rows = self.store.history(base, tip)
+        if not rows or not any(os.path.basename(p) == ATTRIBUTES for p in self.store.files(tip)):  # noqa: PTH119
+            return ()
+        known = {entry.blob for entry in self.store.entries(base)}
+        new = {row.path for row in rows if row.new_mode.startswith(FILE) and row.new_blob not in known}
+        self.read_index(tip)
+        return tuple(filtered(self.git, sorted(new)))
 
     def stage(self, candidates: Candidates) -> str:
         """Put the candidates as they lie on disk into the index; return the resulting tree."""

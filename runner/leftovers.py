@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner import folders, process
-from runner.contract import MAX_ATTEMPT, Outcome, Report, Usage
+from runner.contract import Outcome, Report
 from runner.git import GitError
+from runner.meter.ledger import LEDGER_FILE, read_ledger
 from runner.report import KEY_FILE, REPORT_FILE, SPEC_FILE, Spool
 from runner.store import ObjectStore, StoreError, salvage_ref
 from runner.worktree import clean_leftover, clean_leftovers
@@ -109,7 +110,9 @@ class Leftovers:
             notes = (f"What the run left could not be salvaged and lies where it was: {error}",)
         if saved:
             notes = (kept_sentence(spec, self.runner, saved),)
-        usage = self._spent(spec, folder)
+        ledger = folder / LEDGER_FILE
+        usage = read_ledger(ledger)
+        signs = [path.stat().st_mtime for path in (folder / SPEC_FILE, ledger) if path.exists()]
         return Report(
             job=spec.job,
             outcome=Outcome.LOST,
@@ -119,28 +122,6 @@ class Leftovers:
             notes=notes,
             salvaged=saved,
             runner=self.runner,
-            started_at=(folder / SPEC_FILE).stat().st_mtime,
-            ended_at=max(path.stat().st_mtime for path in (*_streams(folder), folder / SPEC_FILE)),
+            started_at=min(signs),
+            ended_at=max(signs),
         )
-
-    def _spent(self, spec: JobSpec, folder: Path) -> tuple[Usage, ...]:
-        """Return a row for each run of an agent that was begun: what it cost is not known."""
-        return tuple(_untold(spec, stream, number) for number, stream in enumerate(_streams(folder), 1))
-
-
-def _streams(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*/stdout"), key=lambda path: path.stat().st_mtime)
-
-
-def _untold(spec: JobSpec, stream: Path, number: int) -> Usage:
-    unit = next(unit for unit in spec.agents if stream.parent.name.startswith(f"{unit}-"))
-    agent = spec.agents[unit]
-    lasted = stream.stat().st_mtime - (stream.parent / "prompt.md").stat().st_mtime
-    return Usage(
-        unit=unit,
-        agent=agent.name,
-        model=agent.model,
-        attempt=min(number, MAX_ATTEMPT),
-        seconds=max(0.0, lasted),
-        complete=False,
-    )

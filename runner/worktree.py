@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from runner import folders
 from runner.filetree import FileTree
-from runner.git import GitError
+from runner.git import GitError, display
 from runner.place import UNNAMED, Lock, Place, State
 from runner.store import TRACKING, ObjectStore, StoreError, salvage_ref
 from runner.workrepo import DamagedError, WorkRepository, WrongBranchError
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 ANCHOR = "refs/twogate/plans/"
 """One ref a plan: the last commit that the runner knows of."""
+MAX_NAMED = 5
+"""Files that one sentence names."""
 RUNNER_NAME, RUNNER_EMAIL = "Twogate", "twogate@users.noreply.github.com"
 """Who commits what is salvaged."""
 
@@ -165,8 +167,8 @@ class Workspace:
         tip = None
         try:
             self._check_pointers()
-            tip = self._take_tip()
-            found += [(Finding.REFUSED_FILES, fault) for fault in self._files.candidates(tip).refused]
+            tip = self._without_smuggling(self._take_tip(), found)
+            found += [(Finding.REFUSED_FILES, fault) for fault in self._files.candidates(tip or self.head).refused]
         except DamagedError as error:
             found.append((Finding.DAMAGED, f"{error} The files were kept."))
         except WrongBranchError as error:
@@ -195,6 +197,15 @@ class Workspace:
         if not self.store.is_ancestor(self._published(), tip):
             raise WrongBranchError(f"The branch was moved to {tip[:10]}, which does not build on {self._published()}.")
         return tip
+
+    def _without_smuggling(self, tip: str, found: list[tuple[Finding, str]]) -> str | None:
+        """Return ``tip``, or None where commits of the agent hold what only a filter may store: the files are kept."""
+        paths = self._files.smuggled(self.head, tip) if tip != self.head else ()
+        if not paths:
+            return tip
+        named = ", ".join(map(display, paths[:MAX_NAMED]))
+        found.append((Finding.REFUSED_FILES, f"The agent's own commits were not taken: they store {named} unfiltered."))
+        return None
 
     def _published(self) -> str:
         """Return what the branch must go on from: what was pushed of it, or the base."""
@@ -299,10 +310,10 @@ class Workspace:
         if self.tree.is_symlink() or not self.tree.is_dir():
             return self.store.tree(head)
         try:
-            return self._files.stage(self._files.candidates(head))
-        except GitError:
+            return self._files.stage(self._files.candidates(head, unfiltered=True))
+        except (GitError, OSError):
             folders.unlock(self.tree)
-            return self._files.stage(self._files.candidates(head))
+            return self._files.stage(self._files.candidates(head, unfiltered=True))
 
     @property
     def salvage_ref(self) -> str:

@@ -37,15 +37,16 @@ SENTENCES = {
 }
 
 
-def inspect(job: Job, workspace: Workspace) -> None:
+def inspect(job: Job, workspace: Workspace) -> tuple[str, ...]:
     """End the job where the agent left its branch, moved others' refs, or broke the repository.
 
-    Files that git can't carry are left out of the commit and noted: the gates judge what is left.
+    Files that git can't carry are left out of the commit and noted: the gates judge what is left. Returns a sentence
+    for each, for the agent.
     """
     inspection = workspace.inspect()
     if inspection.finding not in OUTCOMES:
         job.ledger.note(*inspection.sentences)
-        return
+        return inspection.sentences
     outcome = OUTCOMES[inspection.finding]
     raise Ending(outcome, " ".join((SENTENCES[outcome], *inspection.sentences, "Say /retry to start anew.")))
 

@@ -7,7 +7,7 @@ that moved meanwhile. From the commit that passed on, only its SHA counts.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from runner import memory
@@ -127,10 +127,11 @@ def _attempt(execution: Execution, talk: Conversation, checks: Checks, news: New
     job.enter(Phase.AGENT, f"{talk.name}, attempt {attempt}")
     execution.workspace.freeze()
     reply = talk.ask(_prompt(job, talk, news), attempt)
-    inspect(job, execution.workspace)
+    left_out = inspect(job, execution.workspace)
     _take(execution, reply)
     if isinstance(reply.result, ExecutionSummary):
-        return _judge(execution, checks)
+        back = _judge(execution, checks)
+        return back and replace(back, news=replace(back.news, facts=(*back.news.facts, *left_out)))
     sentence = f"The agent's result can't be used. {reply.fault} Say /retry to try again."
     return Back(News(facts=(unusable(reply),)), Ending(Outcome.INVALID_RESULT, sentence))
 
@@ -146,9 +147,18 @@ def _prompt(job: Job, talk: Conversation, news: News) -> PromptInput:
         feedback=spec.feedback,
         failed_gates=news.failed_gates,
         conflicts=news.conflicts,
-        facts=news.facts,
+        facts=(*_whereabouts(job, talk), *news.facts),
         resumed=talk.resumed,
     )
+
+
+def _whereabouts(job: Job, talk: Conversation) -> tuple[str, ...]:
+    """Tell where the work begins, once a session."""
+    if talk.resumed:
+        return ()
+    spec = job.spec
+    start = f"The work tree is on branch {spec.branch}, begun from {spec.repository.default_branch} at {spec.base}"
+    return (f"{start}, which is the ref origin/base here.",)
 
 
 def _take(execution: Execution, reply: Reply) -> None:

@@ -341,6 +341,43 @@ def test_large_file_pointers_stay_pointers(tmp_path: Path) -> None:
     assert workspace.is_clean_against(place.base)
 
 
+LARGE = "echo '*.bin filter=lfs -text' > .gitattributes; echo '*.key filter=git-crypt' >> .gitattributes; "
+
+
+@pytest.mark.parametrize(
+    ("script", "left"),
+    [
+        ("head -c 3000 /dev/urandom > new.bin", {}),
+        ("echo content > x.bin", {}),
+        ("echo 'version https://git-lfs.github.com/spec/v1' > y.bin", {}),
+        ("echo '*.dat filter=lfs' >> .gitattributes; echo raw > f.dat", {b".gitattributes": "M"}),
+        ("echo secret > plain.key", {}),
+        ("mv x.bin moved.bin", {b"x.bin": "D", b"moved.bin": "A"}),
+        ("rm x.bin", {b"x.bin": "D"}),
+    ],
+)
+@pytest.mark.parametrize("by_the_agent", [False, True])
+def test_nothing_is_stored_that_only_a_filter_may_store(
+    tmp_path: Path, script: str, left: dict[bytes, str], *, by_the_agent: bool
+) -> None:
+    workspace = bench(tmp_path, f"{LARGE} echo pointer > x.bin").open()
+    sh(workspace.tree, f"{script}; echo good > good.txt")
+    if by_the_agent:
+        sh(
+            workspace.tree,
+            "git add -A; git commit -qm mine; echo more > more.txt; git add more.txt; git commit -qm more",
+        )
+        left = {**left, b"more.txt": "A"}
+    inspection = workspace.inspect()
+    refused = script.split(maxsplit=1)[0] not in {"mv", "rm"}
+    assert (inspection.finding is Finding.REFUSED_FILES) == refused, inspection
+    assert not refused or "LFS" in " ".join(inspection.sentences) or "git-crypt" in " ".join(inspection.sentences)
+    workspace.commit("the rest", BOT)
+    assert changed(workspace) == {**left, b"good.txt": "A"}
+    stored = {row.path for row in workspace.store.history(workspace.base, workspace.head)}
+    assert stored == changed(workspace).keys()
+
+
 def test_objects_of_another_repository_do_not_get_in(place: Bench, workspace: Workspace, tmp_path: Path) -> None:
     sh(tmp_path, "git init -q secret; cd secret; echo secret > s; git add s; git commit -qm s")
     blob = sh(tmp_path / "secret", "git hash-object s")

@@ -55,7 +55,8 @@ def forecast(
     """Try the merge of ``head`` with each branch; ``now`` is a clock in seconds."""
     ours = _changed(store, base, head)
     end = now() + SECONDS
-    collisions, absent = [], []
+    collisions: list[Collision] = []
+    absent: list[str] = []
     looked = branches[:MAX_BRANCHES]
     for number, branch in enumerate(looked):
         if now() > end:

@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from runner.results import ExecutionSummary, Line, Message, PlanDocument, PullRequestText, Text, Unit
-from runner.terms import AgentSpec, Budget, GateSpec, Network, Price, SandboxMode, Tier
+from runner.terms import AgentSpec, Budget, CheckMode, GateSpec, Network, Price, SandboxMode, Tier
 
 CONTRACT_VERSION: Literal[1] = 1
 """Raised when a message changes in a way that an older side would misread."""
@@ -161,6 +161,8 @@ class JobSpec(Message):
     detect_gates: bool = False
     """The policy names no gates: a plan job recognises the repository's checks at the base commit and reports them."""
     protected: tuple[Line, ...] = ()
+    checks: dict[Line, CheckMode] = Field(default_factory=dict)
+    """What the policy makes of built-in gates, by name, within what :mod:`runner.gates.registry` allows."""
     prepare: tuple[Text, ...] = ()
     """Commands that make a fresh work tree ready to run the gates, once a state of the lock files."""
     carry: tuple[Line, ...] = ()

@@ -172,6 +172,7 @@ def _lists(plan: PlanDocument) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return (
         ("Steps", plan.steps),
         ("Files", plan.files),
+        ("May check less than before (nothing else may)", plan.weakens),
         ("Tests", plan.tests),
         ("Risks", plan.risks),
         ("Questions", plan.questions),

@@ -47,6 +47,9 @@ class PlanDocument(Message):
     steps: tuple[Text, ...] = ()
     files: tuple[Line, ...] = ()
     """Globs of the paths the change may touch, relative to the root; ``**`` crosses folders: the scope gate's list."""
+    weakens: tuple[Line, ...] = ()
+    """Exact paths of tests and of checks' settings in which something is taken away, loosened, skipped or set otherwise
+    because the issue asks for it; nowhere else may that happen."""
     tests: tuple[Text, ...] = ()
     risks: tuple[Text, ...] = ()
     questions: tuple[Text, ...] = ()

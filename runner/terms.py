@@ -62,6 +62,17 @@ class Api(StrEnum):
     """Gemini ``generateContent``."""
 
 
+class CheckMode(StrEnum):
+    """What becomes of what a built-in gate finds."""
+
+    BLOCK = "block"
+    """It goes back to the agent, and never reaches a reviewer."""
+    INFORM = "inform"
+    """It is shown to the reviewer."""
+    OFF = "off"
+    """It is not looked for."""
+
+
 class GateSpec(Message):
     """A command of the repository that must pass. Comes from the base commit's policy, never from the branch."""
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from runner.globs import fault
+from runner.gates.scope import never
+from runner.globs import any_match, fault
 from runner.results import ExecutionSummary, PlanDocument, PullRequestText, Unit, Verdict
 
 if TYPE_CHECKING:
@@ -90,13 +91,22 @@ def _faults(error: ValidationError) -> str:
     return " ".join([*told, *more])
 
 
+def _inexact(path: str, plan: PlanDocument) -> str | None:
+    if fault(path) or set(path) & set("*?") or path.endswith("/"):
+        return f"{path!r} must be the exact path of a file; patterns don't count here."
+    return None if any_match(plan.files, path) else f"{path!r} is not covered by `files`."
+
+
 def _further_faults(result: Result) -> list[str]:
     """Return what the schema alone can't say."""
     match result:
         case PlanDocument(verdict=Verdict.PLAN):
             needed = {"summary": result.summary.strip(), "steps": result.steps, "files": result.files}
             missing = [f"{name}: a plan needs it." for name, value in needed.items() if not value]
-            return missing + [f"files: {said}" for glob in result.files if (said := fault(glob))]
+            faults = [f"files: {said}" for glob in result.files if (said := fault(glob) or never(glob))]
+            return (
+                missing + faults + [f"weakens: {said}" for path in result.weakens if (said := _inexact(path, result))]
+            )
         case PlanDocument():
             return [] if result.reason.strip() else [f"reason: verdict {result.verdict} needs one."]
         case ExecutionSummary(status="blocked"):

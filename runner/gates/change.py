@@ -55,3 +55,7 @@ class Change:
     """Globs of the policy, on top of those that are always protected."""
     own: frozenset[bytes] = frozenset()
     """Paths that the runner itself wrote (lessons): outside the scope gate, inside every other."""
+    weakens: tuple[str, ...] = ()
+    """Exact paths in which the approved plan asks for weaker tests or checks."""
+    commands: tuple[str, ...] = ()
+    """Command lines of the repository's own checks, from the base's policy."""

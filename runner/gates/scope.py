@@ -76,6 +76,14 @@ def scope(change: Change) -> GateResult:
     return passed(NAME, f"All {len(change.files)} changed paths are in the plan.")
 
 
+def never(pattern: str) -> str | None:
+    """Return why a plan can't ask for ``pattern``: it names what no plan may change; None where it doesn't."""
+    lowered = pattern.casefold() + ("**" if pattern.endswith("/") else "")
+    if any(matches(forbidden, lowered) for forbidden in NEVER):
+        return f"{pattern!r} can't be in a plan: workflow files and the policy file are changed by people alone."
+    return None
+
+
 def _faults(file: Changed, change: Change, names: _Names) -> Iterator[str]:
     if file.path not in change.own:
         fault = _path_fault(file.path, change)

@@ -20,6 +20,11 @@ def passed(name: str, summary: str) -> GateResult:
     return GateResult(name=name, blocking=True, status=GateStatus.PASSED, seconds=0, summary=summary)
 
 
+def noted(name: str, faults: Sequence[str]) -> GateResult:
+    """Return a result that shows ``faults`` and keeps nothing from a reviewer."""
+    return failed(name, faults).model_copy(update={"blocking": False})
+
+
 def failed(name: str, faults: Sequence[str]) -> GateResult:
     """Return a failed result that names the first of ``faults`` and, in its tail, as many as fit."""
     more = f" And {len(faults) - 1} more." if len(faults) > 1 else ""

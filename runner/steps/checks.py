@@ -74,7 +74,7 @@ class Checks:
 
     def judge(self, base: str, head: str, own: frozenset[bytes]) -> Judged:
         """Run every gate over ``head``, also after one failed: the agent is told all at once."""
-        built_in = registry.check(self._change(base, head, own), self._job.now)
+        built_in = registry.check(self._change(base, head, own), self._job.now, self._job.spec.checks)
         runs = self._commands(head, self._job.spec.gates)
         outputs = [self._written(result, number) for number, result in enumerate(built_in)]
         results = (*built_in, *(self._compare(run) for run in runs))
@@ -101,6 +101,8 @@ class Checks:
             tree=store.files(head),
             protected=spec.protected,
             own=own,
+            weakens=spec.plan.weakens if spec.plan else (),
+            commands=tuple(gate.run for gate in spec.gates),
         )
 
     def _content(self, path: bytes, mode: str, blob: str) -> bytes | None:

@@ -27,7 +27,7 @@ def _write(tmp_path: Path, value: Any) -> Path:
     ("unit", "value", "model"),
     [
         (Unit.CREATE_PLAN, PLAN, PlanDocument),
-        (Unit.UPDATE_PLAN, PLAN, PlanDocument),
+        (Unit.UPDATE_PLAN, {**PLAN, "weakens": ["src/a.py"]}, PlanDocument),
         (Unit.EXECUTE_PLAN, DONE, ExecutionSummary),
         (Unit.CREATE_PR, {"title": "Fix it", "body": ""}, PullRequestText),
         (Unit.CREATE_PLAN, {"verdict": "refuse", "title": "T", "summary": "", "reason": "Harm."}, PlanDocument),
@@ -49,6 +49,9 @@ def test_a_valid_result(tmp_path: Path, unit: Unit, value: dict[str, Any], model
         (Unit.CREATE_PLAN, {**PLAN, "summary": "  "}, "summary: a plan needs it"),
         (Unit.CREATE_PLAN, {**PLAN, "files": ["../x"]}, "relative to the root"),
         (Unit.CREATE_PLAN, {**PLAN, "files": ["**"]}, "names everything"),
+        (Unit.CREATE_PLAN, {**PLAN, "files": [".github/workflows/ci.yml"]}, "by people alone"),
+        (Unit.CREATE_PLAN, {**PLAN, "weakens": ["src/*.py"]}, "exact path"),
+        (Unit.CREATE_PLAN, {**PLAN, "weakens": ["tests/b.py"]}, "not covered by `files`"),
         (Unit.CREATE_PLAN, {**PLAN, "verdict": "refuse"}, "reason"),
         (Unit.EXECUTE_PLAN, {"status": "blocked", "summary": "S"}, "blocked_by"),
         (Unit.EXECUTE_PLAN, PLAN, "does not fit"),

@@ -8,7 +8,7 @@ import pytest
 
 from runner.contract import GateStatus
 from runner.gates.change import MODE_ABSENT, MODE_EXECUTABLE, MODE_FILE, MODE_GITLINK, MODE_LINK, Change, Changed
-from runner.gates.scope import scope
+from runner.gates.scope import never, scope
 
 
 def _change(*paths: str | bytes | Changed, plan: tuple[str, ...] = ("src/**",), **more: Any) -> Change:
@@ -94,6 +94,14 @@ def test_some_paths_no_plan_may_change(path: str) -> None:
     change = _change(path, plan=(path, ".github/**", ".github/workflows/**", ".github/twogate.yml"))
     assert "no plan may change it" in scope(change).summary
     assert not _is_in(_change(_file(path, MODE_FILE, MODE_ABSENT), plan=(path,))), "deleting is changing"
+
+
+@pytest.mark.parametrize(
+    "pattern", [".github/workflows/ci.yml", ".github/workflows/", ".GitHub/workflows/**", ".github/twogate.yml"]
+)
+def test_what_no_plan_may_ask_for(pattern: str) -> None:
+    assert "by people alone" in (never(pattern) or "")
+    assert never(".github/**") is never(".github/CODEOWNERS") is never("src/") is None
 
 
 def test_the_policy_protects_more() -> None:

@@ -1,0 +1,95 @@
+"""Rust: ``#[test]`` and its relatives, in whatever file they stand."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from runner.gates.weakening.facts import EXACT, TRIVIAL, WEAK, Expectation, Sheet, Test, body_lines, squeezed
+from runner.gates.weakening.lexing import Source, lex
+from runner.gates.weakening.naming import numbered
+from runner.gates.weakening.silenced import silenced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SUFFIXES = (".rs",)
+FUNCTION = re.compile(r"\bfn\s+(?P<name>\w+)")
+MODULE = re.compile(r"\bmod\s+(?P<name>\w+)\s*(?=\{)")
+TEST = re.compile(r"^(?:[\w:]+::)?(test|rstest|test_case|case|quickcheck|wasm_bindgen_test|proptest|test_log)\b")
+"""Attributes by which a function is a test."""
+CASE = re.compile(r"^(?:[\w:]+::)?(?:case|test_case)\b")
+SKIP = re.compile(r"^ignore\b|^cfg_attr\(.*\bignore\b|^cfg\((?!\s*test\s*\))|^should_panic\b")
+"""Attributes that keep a test from running, or turn what it means."""
+ASSERT = re.compile(
+    r"(?<!\w)(?P<macro>(?:debug_|prop_)?assert(?:_\w+)?|panic|unreachable)!\s*(?=[(\[{])|\.(?P<method>unwrap_err|expect_err)\s*(?=\()"
+)
+LITERAL = re.compile(r"true|false|-?\d[\w.]*|\"[^\"]*\"")
+
+
+def read(path: str, text: str) -> Sheet | None:
+    """Return the facts of a file."""
+    source = lex(text, "rust")
+    lines = [*source.comments, *enumerate(source.code.split("\n"), start=1)]
+    return Sheet(numbered(_tests(source)), tuple(silenced(path, lines)))
+
+
+def _tests(source: Source) -> Iterator[Test]:
+    modules = [(found.end(), source.end(found.end()), found["name"]) for found in MODULE.finditer(source.code)]
+    for found in FUNCTION.finditer(source.code):
+        body = re.compile(r"[{;]").search(source.code, found.end())
+        if body is None or body[0] == ";":
+            continue
+        attributes = list(_attributes(source, found.start()))
+        is_test = any(TEST.search(attribute) for attribute in attributes)
+        expected = tuple(_expectations(source, body.start(), source.end(body.start())))
+        path = [name for start, end, name in modules if start < found.start() < end]
+        if is_test or "tests" in path:
+            yield Test(
+                name=" > ".join([*path, found["name"]]),
+                line=source.line(found.start()),
+                lines=body_lines(source.text[body.start() + 1 : source.end(body.start())]),
+                expectations=expected,
+                skip=next((f"#[{a}]" for a in attributes if is_test and SKIP.search(a)), ""),
+                cases=max(1, sum(bool(CASE.search(a)) for a in attributes)),
+                helper=not is_test,
+            )
+
+
+def _attributes(source: Source, start: int) -> Iterator[str]:
+    """Yield the attributes right before a function, whatever stands between (``pub``, ``async``, comments)."""
+    at = start
+    while True:
+        before = re.compile(r"(?:\]|\b(?:pub|async|unsafe|const|extern)(?:\([^)]*\))?)\s*$").search(
+            source.code, max(0, at - 200), at
+        )
+        if before is None:
+            return
+        if before[0][0] == "]":
+            opening = source.openings.get(before.start())
+            if opening is None or source.code[opening - 1 : opening] != "#":
+                return
+            yield squeezed(source.text[opening + 1 : before.start()])
+            at = opening - 1
+        else:
+            at = before.start()
+
+
+def _expectations(source: Source, start: int, end: int) -> Iterator[Expectation]:
+    for found in ASSERT.finditer(source.code, start, end):
+        arguments = source.arguments(found.end())
+        name = found["macro"] or found["method"]
+        compared = [squeezed(a) for a in (arguments[:2] if "_" in name else arguments[:1])]
+        yield Expectation(f"{name}({', '.join(compared)})", source.line(found.start()), _strength(name, compared))
+
+
+def _strength(name: str, compared: list[str]) -> int:
+    first = compared[0] if compared else ""
+    if name.endswith("assert"):
+        sides = re.split(r"==", first)
+        if LITERAL.fullmatch(first) or (len(sides) > 1 and sides[0].strip() == sides[1].strip()):
+            return TRIVIAL
+        return EXACT if len(sides) > 1 and "||" not in first else WEAK
+    if len(compared) > 1 and (compared[0] == compared[1] or all(LITERAL.fullmatch(one) for one in compared)):
+        return TRIVIAL
+    return WEAK if name.endswith("_ne") or name in {"panic", "unreachable"} else EXACT

@@ -16,9 +16,10 @@ from runner.watch import Ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from decimal import Decimal
 
     from runner.client import Client
-    from runner.contract import Usage
+    from runner.contract import ProgressAnswer, Usage
     from runner.watch import Watch
 
 PERIOD = 15.0
@@ -37,8 +38,8 @@ OVER = frozenset({401, 404, 409, 410})
 class Heartbeat:
     """What the bot sees of a running job."""
 
-    def __init__(self, send: Callable[[Progress], str | None], watch: Watch, now: Callable[[], float]) -> None:
-        """``send`` delivers one heartbeat and returns the bot's reason to stop, None to go on."""
+    def __init__(self, send: Callable[[Progress], ProgressAnswer], watch: Watch, now: Callable[[], float]) -> None:
+        """``send`` delivers one heartbeat and returns what the bot says to it."""
         self._send = send
         self._watch = watch
         self._now = now
@@ -50,6 +51,8 @@ class Heartbeat:
         self._attempt = 0
         self._usage: tuple[Usage, ...] = ()
         self._lines: deque[str] = deque(maxlen=MAX_LINES)
+        self.usd_today: Decimal | None = None
+        """What this job may spend in all as the repository's day stands now, as the bot said last."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -64,6 +67,10 @@ class Heartbeat:
         self._phase, self._attempt, self._usage = phase, attempt, usage
         self._once()
 
+    def spent(self, usage: tuple[Usage, ...]) -> None:
+        """Let the next heartbeat tell what has been spent."""
+        self._usage = usage
+
     def line(self, text: str) -> None:
         """Add a line to what the next heartbeat shows."""
         self._lines.append("".join(c if c.isprintable() else " " for c in text)[:MAX_LINE])
@@ -76,19 +83,20 @@ class Heartbeat:
         with self._sending:
             progress = Progress(phase=self._phase, attempt=self._attempt, usage=self._usage, lines=tuple(self._lines))
             try:
-                stop = self._send(progress)
+                answer = self._send(progress)
             except RefusedError as error:
                 if error.status in OVER:
                     self._watch.end(Ending(Outcome.STOPPED, f"The bot ended the job: {error}"))
             except ClientError as error:
                 self._unreachable(error)
             else:
-                self._heard(stop)
+                self._heard(answer)
 
-    def _heard(self, stop: str | None) -> None:
+    def _heard(self, answer: ProgressAnswer) -> None:
         self._answered_at = self._now()
-        if stop is not None:
-            self._watch.end(Ending(Outcome.STOPPED, f"The job was stopped: {stop}"))
+        self.usd_today = answer.usd_today
+        if answer.stop is not None:
+            self._watch.end(Ending(Outcome.STOPPED, f"The job was stopped: {answer.stop}"))
 
     def _unreachable(self, error: ClientError) -> None:
         silence = self._now() - self._answered_at
@@ -97,6 +105,6 @@ class Heartbeat:
             self._watch.end(Ending(Outcome.STOPPED, sentence))
 
 
-def sender(client: Client, job: str, key: str) -> Callable[[Progress], str | None]:
+def sender(client: Client, job: str, key: str) -> Callable[[Progress], ProgressAnswer]:
     """Return what sends one heartbeat of ``job``."""
-    return lambda progress: client.progress(job, key, progress).stop
+    return lambda progress: client.progress(job, key, progress)

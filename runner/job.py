@@ -15,6 +15,7 @@ from runner.contract import JobKind, Outcome, Phase
 from runner.git import GitError
 from runner.heartbeat import Heartbeat, sender
 from runner.leftovers import KEEP, Leftovers, alone
+from runner.meter import Meter
 from runner.report import Spool
 from runner.steps import base, execute, plan
 from runner.steps.context import Job, Ledger
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from runner.contract import Claim, Report
+    from runner.contract import Claim, JobSpec, Report
     from runner.settings import Settings
     from runner.store import ObjectStore
 
@@ -113,28 +114,54 @@ class Runner:
         store = open_store(spec, settings)
         self._forget(client, claim, store)
         token = settings.github_token
-        job = Job(
-            spec=spec,
-            settings=settings,
-            client=client,
-            watch=watch,
-            heartbeat=heartbeat,
-            store=store,
-            read_auth=basic(spec.repository.clone_url, token) if token else None,
-            sandbox=confine(spec, settings),
-            folder=folder,
-            exchange=make_exchange(settings.home / "exchange" / spec.job),
-            ledger=ledger,
-            now=self.now,
-            say=self.say,
-        )
+        with self._meter(spec, folder, ledger, heartbeat) as meter:
+            job = Job(
+                spec=spec,
+                settings=settings,
+                client=client,
+                watch=watch,
+                heartbeat=heartbeat,
+                meter=meter,
+                store=store,
+                read_auth=basic(spec.repository.clone_url, token) if token else None,
+                sandbox=confine(spec, settings),
+                folder=folder,
+                exchange=make_exchange(settings.home / "exchange" / spec.job),
+                ledger=ledger,
+                now=self.now,
+                say=self.say,
+            )
+            return self._steps(job)
+
+    def _steps(self, job: Job) -> Ending:
+        """Fetch the commits and go through the steps of the job's kind."""
+        spec, ledger = job.spec, job.ledger
         job.enter(Phase.PREPARE, f"fetching {spec.repository.owner}/{spec.repository.name} at {spec.base[:10]}")
-        tips = fetch(store, spec, job.read_auth)
+        tips = fetch(job.store, spec, job.read_auth)
         if spec.kind is JobKind.CHECK_BASE:
             return base.run(job)
         ledger.fields["sandbox"] = job.sandbox.report()
         self.say(f"prepare: {job.sandbox.report().sentence}")
-        return plan.run(job) if spec.kind is JobKind.PLAN else execute.run(job, expected_tip(store, spec, tips))
+        return plan.run(job) if spec.kind is JobKind.PLAN else execute.run(job, expected_tip(job.store, spec, tips))
+
+    def _meter(self, spec: JobSpec, folder: Path, ledger: Ledger, heartbeat: Heartbeat) -> Meter:
+        """Return the meter, whose warnings are heard by all and whose rows travel with the next heartbeat."""
+
+        def warn(sentence: str) -> None:
+            self.say(f"budget: {sentence}")
+            heartbeat.line(sentence)
+            ledger.note(sentence)
+
+        return Meter(
+            folder,
+            self.settings.environment,
+            spec.budget,
+            prices=spec.prices,
+            now=self.now,
+            today=lambda: heartbeat.usd_today,
+            warn=warn,
+            changed=heartbeat.spent,
+        )
 
     def _forget(self, client: Client, claim: Claim, store: ObjectStore) -> None:
         """Remove what is kept of plans that have ended, and unpushed work that nobody asked for."""

@@ -25,9 +25,11 @@ from runner.meter.upstream import WITHHELD, UpstreamError, keys_in, upstream_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from decimal import Decimal
     from pathlib import Path
     from types import TracebackType
 
+    from runner.contract import Usage
     from runner.results import Unit
     from runner.terms import AgentSpec, Api, Budget, Price
 
@@ -54,19 +56,23 @@ class Meter:
         *,
         prices: Mapping[str, Price] | None = None,
         now: Callable[[], float] = time.time,
+        today: Callable[[], Decimal | None] = lambda: None,
         warn: Callable[[str], None] = lambda _sentence: None,
-        changed: Callable[[], None] = lambda: None,
+        changed: Callable[[tuple[Usage, ...]], None] = lambda _rows: None,
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         """``folder`` gets the ledger; ``environment`` holds addresses and keys of the model APIs.
 
-        ``warn`` gets a sentence once most of a budget is spent, ``changed`` is called after each settled call; both in
-        the meter's threads. Raises OSError where the ledger can't be made.
+        ``today`` is asked what the job may spend in all as the repository's day stands now. ``warn`` gets a sentence
+        once most of a budget is spent, ``changed`` the rows of the cost table after each settled call; both are called
+        in the meter's threads. Raises OSError where the ledger can't be made.
         """
         self._environment = environment
-        self.limits = Limits(budget, warn)
-        ledger = Ledger(folder / LEDGER_FILE)
-        self._shared = Shared(ledger, self.limits, prices or {}, budget.idle_calls, now, changed)
+        self.limits = Limits(budget, warn, today)
+        self._ledger = Ledger(folder / LEDGER_FILE)
+        self._shared = Shared(
+            self._ledger, self.limits, prices or {}, budget.idle_calls, now, lambda: changed(self.rows())
+        )
         self._taps: dict[str, Tap] = {}
         self._http = _client(idle_seconds)
         self._front = Front(self._http, self._tap_of)
@@ -85,7 +91,7 @@ class Meter:
             if server is not None:
                 server.stop()
         self._http.close()
-        self._shared.ledger.close()
+        self._ledger.close()
 
     def open(self, unit: Unit, spec: AgentSpec, attempt: int, api: Api | None, *, socket: Path | None = None) -> Tap:
         """Begin a run; its endpoint is None where the agent speaks no API that the runner has a key for.
@@ -100,6 +106,10 @@ class Meter:
         tap = Tap(self._shared, unit, spec, attempt, (endpoint, api, upstream))
         self._taps[endpoint.key] = tap
         return tap
+
+    def rows(self) -> tuple[Usage, ...]:
+        """Return the rows of the cost table as they stand, one a run of an agent, those under way included."""
+        return self._ledger.rows()
 
     def withhold(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Return what of ``environment`` an agent at the meter may see: no key, and nothing that leads it past here."""

@@ -164,6 +164,9 @@ class _Book:
         else:
             run.ended = record
 
+    def rows(self) -> tuple[Usage, ...]:
+        return tuple(run.row() for run in self.runs.values())
+
 
 class Ledger:
     """The ledger of a running job; usable from several threads."""
@@ -176,16 +179,16 @@ class Ledger:
 
     def write(self, record: RunBegun | CallSent | CallSettled | RunEnded) -> None:
         """Note a record; it is on disk when this returns. Raises OSError where the disk is full, and notes it still."""
-        line = record.model_dump_json(exclude_none=True).encode() + b"\n"
+        line = record.model_dump_json().encode() + b"\n"
         with self._lock:
             self._book.take(record)
             os.write(self._file, line)
             os.fsync(self._file)
 
-    def row(self, run: str) -> Usage:
-        """Return a run's row of the cost table as it stands now."""
+    def rows(self) -> tuple[Usage, ...]:
+        """Return the rows of the cost table as they stand, one a run, in the order in which the runs began."""
         with self._lock:
-            return self._book.runs[run].row()
+            return self._book.rows()
 
     def calls(self, run: str) -> tuple[CallSettled, ...]:
         """Return the calls of a run that are settled."""
@@ -204,7 +207,7 @@ def read_ledger(path: Path) -> tuple[Usage, ...]:
     book = _Book()
     for record in _records(path):
         book.take(record)
-    return tuple(run.row() for run in book.runs.values())
+    return book.rows()
 
 
 def _records(path: Path) -> Iterable[RunBegun | CallSent | CallSettled | RunEnded]:

@@ -31,6 +31,7 @@ WAIT_SECONDS = 0.5
 """Seconds after which a waiting call looks again, at the latest, whether its run still lasts."""
 PAYMENT_REQUIRED, TOO_MANY = 402, 429
 CURE = "Raise it in the policy file and say /retry."
+DAY = "What the repository may spend today"
 TOMORROW = "Say /retry tomorrow (UTC), or raise budget.usd_per_day in the policy file."
 
 
@@ -75,17 +76,14 @@ class _Cap:
 class Limits:
     """The limits of one job; usable from several threads."""
 
-    def __init__(self, budget: Budget, warn: Callable[[str], None]) -> None:
-        self._budget, self._warn = budget, warn
+    def __init__(
+        self, budget: Budget, warn: Callable[[str], None], today: Callable[[], Decimal | None] = lambda: None
+    ) -> None:
+        """``today`` tells what the job may spend in all as the repository's day stands now, None where nobody knows."""
+        self._budget, self._warn, self._today = budget, warn, today
         self._changed = threading.Condition()
-        self._usd = [
-            _Cap(name, limit, cure, dollars=True)
-            for name, limit, cure in (
-                ("The budget", budget.usd, CURE),
-                ("What the repository may spend today", budget.usd_today, TOMORROW),
-            )
-            if limit is not None
-        ]
+        self._plan = [] if budget.usd is None else [_Cap("The budget", budget.usd, CURE, dollars=True)]
+        self._day = [] if budget.usd_today is None else [_Cap(DAY, budget.usd_today, TOMORROW, dollars=True)]
         tokens = budget.tokens
         self._tokens = [] if tokens is None else [_Cap("The budget", Decimal(tokens), CURE, dollars=False)]
 
@@ -135,6 +133,14 @@ class Limits:
             for cap, spent, _ in self._with(row.usd, sum(each for each in known if each), Worst(None, 0)):
                 cap.spent += spent
         self._warn_once()
+
+    @property
+    def _usd(self) -> list[_Cap]:
+        """The limits in dollars, that of the day as the bot told it last."""
+        today = self._today()
+        for cap in self._day:
+            cap.limit = cap.limit if today is None else today
+        return [*self._plan, *self._day]
 
     @property
     def _all(self) -> list[_Cap]:

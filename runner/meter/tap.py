@@ -84,17 +84,23 @@ class Tap:
         """Why the run must end, once it must; the first reason stays."""
         self.heard = time.monotonic()
         """When something passed last, on the monotonic clock."""
-        self._open, self._live = True, dict[str, socket.socket | None]()
+        self._open, self._live = False, dict[str, socket.socket | None]()
         self._settled = threading.Condition()
         self._progress = Progress(shared.idle_calls)
-        model, metered = spec.model, route is not None
-        shared.ledger.write(
-            RunBegun(
-                run=self.run, unit=unit, agent=spec.name, model=model, attempt=attempt, metered=metered, at=shared.now()
-            )
+        self._begun = RunBegun(
+            run=self.run,
+            unit=unit,
+            agent=spec.name,
+            model=spec.model,
+            attempt=attempt,
+            metered=route is not None,
+            at=shared.now(),
         )
 
     def __enter__(self) -> Self:
+        """Begin the run: from here on its key is worth something. Raises OSError where the ledger can't be written."""
+        self._shared.ledger.write(self._begun)
+        self._open, self.heard = True, time.monotonic()
         return self
 
     def __exit__(
@@ -124,19 +130,13 @@ class Tap:
         """The calls that are settled, with what each cost."""
         return self._shared.ledger.calls(self.run)
 
-    @property
-    def row(self) -> Usage:
-        """The run's row of the cost table as it stands now."""
-        return self._shared.ledger.row(self.run)
-
-    def end(self, seconds: float, row: Usage | None = None) -> Usage:
-        """Note that the agent has ended, and return its row; ``row`` tells the cost of a run past the meter."""
+    def end(self, seconds: float, row: Usage | None = None) -> None:
+        """Note that the agent has ended; ``row`` tells the cost of a run that went past the meter."""
         self.close()
         if row is not None:
             self._shared.limits.charge(row)
         with suppress(OSError):
             self._shared.ledger.write(RunEnded(run=self.run, seconds=seconds, row=row, at=self._shared.now()))
-        return self.row
 
     def close(self) -> None:
         """Make the key worth nothing, cut off what is under way, and wait a moment until it is settled."""

@@ -8,30 +8,36 @@ from __future__ import annotations
 
 import secrets
 import shutil
+import time
 import uuid
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from runner import process
 from runner.agents import agent_for
 from runner.agents.base import AgentError, AgentResult, AgentRun
+from runner.agents.home import login, put
 from runner.agents.result import InvalidResultError, Result, read_result
+from runner.agents.tiers import with_model
 from runner.contract import Outcome
 from runner.folders import fresh, give
 from runner.gates.command import tail_of
+from runner.meter import SHIM_PORT, Stop, UpstreamError
 from runner.prices import usage_of
 from runner.promptware import Program, PromptInput, PromptwareError, compose, load
 from runner.sandbox import Confinement
-from runner.steps.budget import rest
+from runner.settings import LOOPBACK
 from runner.steps.redact import Redactor
+from runner.terms import Network
 from runner.watch import Ending
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from runner.meter import Tap
     from runner.results import Unit
     from runner.steps.context import Job
-    from runner.terms import Budget
     from runner.worktree import Mounts
 
 GRACE = 2.0
@@ -40,7 +46,12 @@ OUTPUT_LIMIT = 50_000_000
 """Bytes an agent may print in one run; more is a flood, and ends it."""
 LONGEST_LINE = 2_000
 """Bytes of a line of the agent's output that the heartbeat looks at."""
+SILENT_SECONDS = 1_200.0
+"""Seconds that an agent at the meter may neither print anything nor call its model; its longest tool takes half."""
 RESULT_FILE = "result.json"
+SOCKET = "meter.sock"
+UNSTARTED = AgentResult(ok=False, error=None, session=None, usd=Decimal(0))
+"""Of an agent that could not be started: it cost nothing."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,7 @@ class Conversation:
         self._job, self._unit, self._mounts = job, unit, mounts
         self.program = _program(job, unit)
         try:
-            self._spec = job.spec.agents[unit]
+            self._spec = with_model(job.spec.agents[unit], self.program.front.tier, job.spec.tiers)
             self._agent = agent_for(self._spec)
         except KeyError:
             raise Ending(Outcome.RUNNER_FAILED, f"No agent is set for unit {unit}: name one under agent:.") from None
@@ -84,13 +95,17 @@ class Conversation:
 
     def ask(self, parts: PromptInput, attempt: int) -> Reply:
         """Run the agent once; raises :class:`~runner.watch.Ending` where it did not end well."""
-        run = self._set_up(parts, attempt, rest(self._job.spec.budget, self._job.ledger.usage))
+        spent = self._job.meter.limits.spent()
+        if spent is not None:
+            raise Ending(Outcome.OVER_BUDGET, spent)
         try:
+            run, tap = self._set_up(parts, attempt)
             command = self._agent.command(run)
-        except AgentError as error:
+            self._furnish(run)
+        except (AgentError, UpstreamError) as error:
             raise Ending(Outcome.AGENT_FAILED, str(error)) from error
-        ended, answer, redact = self._run(run, command)
-        self._judge(ended, answer, redact)
+        ended, answer, redact = self._run(run, tap, command)
+        self._judge(ended, answer, redact, tap.stopped)
         self._session = answer.session or self._session
         self.resumed = self._agent.resumes and answer.session is not None
         try:
@@ -98,19 +113,20 @@ class Conversation:
         except InvalidResultError as error:
             return Reply(None, str(error))
 
-    def _set_up(self, parts: PromptInput, attempt: int, budget: Budget) -> AgentRun:
+    def _set_up(self, parts: PromptInput, attempt: int) -> tuple[AgentRun, Tap]:
+        """Write the prompt, and return the run with its place at the meter."""
         job, self._asked = self._job, self._asked + 1
         give(job.sandbox.owner, fresh(self._out))
-        folder = job.folder / f"{self._unit}-{self._asked}"
-        folder.mkdir()
+        self._folder.mkdir()
         try:
             prompt = compose(parts, secrets.token_hex(8))
         except PromptwareError as error:
             raise Ending(Outcome.RUNNER_FAILED, str(error)) from error
-        (folder / "prompt.md").write_text(prompt)
+        (self._folder / "prompt.md").write_text(prompt)
         prompt_file = job.exchange / "in" / f"{self._unit}-{self._asked}.md"
-        shutil.copyfile(folder / "prompt.md", prompt_file)
-        return AgentRun(
+        shutil.copyfile(self._folder / "prompt.md", prompt_file)
+        tap = self._tap(attempt)
+        run = AgentRun(
             unit=self._unit,
             spec=self._spec,
             attempt=attempt,
@@ -119,58 +135,134 @@ class Conversation:
             worktree=self._mounts.cwd,
             home=self._mounts.home,
             session=self._session,
-            budget=budget,
+            budget=job.meter.limits.rest(),
+            endpoint=tap.endpoint,
             resume=self.resumed,
             read_only=self.program.front.access == "read-only",
         )
+        return run, tap
 
-    def _run(self, run: AgentRun, command: list[str]) -> tuple[process.Ended, AgentResult, Redactor]:
-        job, folder = self._job, self._job.folder / f"{self._unit}-{self._asked}"
-        offered = job.settings.environment
-        extra = {name: offered[name] for name in job.settings.agent_env if name in offered}
-        own = {process.MARKER: job.spec.job, "TMPDIR": str(self._mounts.tmp)}
-        env = self._agent.environment(run, offered) | extra | own
-        redact = Redactor(env)
+    @property
+    def _folder(self) -> Path:
+        """Where the runner keeps what this run was asked and what it printed."""
+        return self._job.folder / f"{self._unit}-{self._asked}"
+
+    @property
+    def _socket(self) -> Path | None:
+        """Where a sandbox that reaches its model alone finds the meter."""
+        return self._job.exchange / "in" / SOCKET if self._job.sandbox.network is Network.MODEL else None
+
+    def _tap(self, attempt: int) -> Tap:
+        """Return a place at the meter; without one the agent tells its own cost, which the report says."""
+        api = self._agent.api(self._spec)
+        tap = self._job.meter.open(self._unit, self._spec, attempt, api, socket=self._socket)
+        if tap.endpoint is not None:
+            return tap
+        why = f"the runner has no key for {api}" if api else "it can't be pointed at the meter"
+        if self._job.sandbox.network is Network.MODEL:
+            raise AgentError(
+                f"With `network: model` agent {self._spec.name} can't reach its model, since {why}. Give the runner "
+                "that key, or set `network: on` in the policy file."
+            )
+        self._job.ledger.note(f"Agent {self._spec.name} told its cost itself, since {why}.")
+        return tap
+
+    def _furnish(self, run: AgentRun) -> None:
+        """Put into HOME what the agent has to find there; a log-in where it has no meter, once a conversation."""
+        owner = self._job.sandbox.owner
+        if run.endpoint is None and self._asked == 1:
+            put(run.home, login(self._job.settings.home, self._spec.name), owner)
+        put(run.home, self._agent.files(run), owner)
+
+    def _run(self, run: AgentRun, tap: Tap, command: list[str]) -> tuple[process.Ended, AgentResult, Redactor]:
+        job, env = self._job, self._environment(run)
+        redact = Redactor({**job.settings.environment, **env})
         confinement = Confinement(
             cwd=self._mounts.cwd,
             writable=(*self._mounts.writable, self._out),
             readonly=(*self._mounts.readonly, job.exchange / "in"),
+            network=job.sandbox.network,
+            meter=self._socket,
+            meter_port=SHIM_PORT,
         )
-        try:
-            with job.watch.polled():
-                ended = process.run(
-                    job.sandbox.wrap(command, confinement),
-                    cwd=self._mounts.cwd,
-                    env=env,
-                    stdout_path=folder / "stdout",
-                    stderr_path=folder / "stderr",
-                    deadline_seconds=min(job.watch.remaining(), self.program.front.minutes * 60),
-                    output_limit_bytes=OUTPUT_LIMIT,
-                    on_line=lambda line: job.heartbeat.line(redact(line[:LONGEST_LINE].decode("utf-8", "replace"))),
-                    stop=lambda: ending.sentence if (ending := job.watch.ending()) else None,
-                    grace_seconds=GRACE,
-                )
-        except process.StartError as error:
-            raise Ending(Outcome.AGENT_FAILED, f"The agent could not be started: {error}") from error
-        return ended, self._account(run, ended, folder), redact
 
-    def _account(self, run: AgentRun, ended: process.Ended, folder: Path) -> AgentResult:
+        started = time.monotonic()
+        with job.watch.polled(), tap:
+            try:
+                ended = self._watched(tap, job.sandbox.wrap(command, confinement), env, redact)
+            except process.StartError as error:
+                tap.end(0, usage_of(run, UNSTARTED, 0))
+                raise Ending(Outcome.AGENT_FAILED, f"The agent could not be started: {error}") from error
+            except BaseException:
+                self._account(run, tap, None, time.monotonic() - started)
+                raise
+            return ended, self._account(run, tap, ended, ended.seconds), redact
+
+    def _watched(self, tap: Tap, command: list[str], env: dict[str, str], redact: Redactor) -> process.Ended:
+        """Run the agent's processes to their end; raises :class:`~runner.process.StartError`."""
+        job = self._job
+
+        def hear(line: bytes) -> None:
+            tap.hear()
+            job.heartbeat.line(redact(line[:LONGEST_LINE].decode("utf-8", "replace")))
+
+        return process.run(
+            command,
+            cwd=self._mounts.cwd,
+            env=env,
+            stdout_path=self._folder / "stdout",
+            stderr_path=self._folder / "stderr",
+            deadline_seconds=min(job.watch.remaining(), self.program.front.minutes * 60),
+            output_limit_bytes=OUTPUT_LIMIT,
+            on_line=hear,
+            stop=lambda: self._why_stop(tap),
+            grace_seconds=GRACE,
+        )
+
+    def _environment(self, run: AgentRun) -> dict[str, str]:
+        """Return the agent's whole environment; at the meter no key is in it, and no proxy stands before it."""
+        job, offered = self._job, self._job.settings.environment
+        if run.endpoint is not None:
+            offered = job.meter.withhold(offered)
+        extra = {name: offered[name] for name in job.settings.agent_env if name in offered}
+        own = {process.MARKER: job.spec.job, "TMPDIR": str(self._mounts.tmp)}
+        env = self._agent.environment(run, offered) | extra | own
+        if run.endpoint is not None and any(name.lower().endswith("_proxy") for name in env):
+            straight = ",".join(filter(None, (env.get("NO_PROXY"), *sorted(LOOPBACK))))
+            env |= {"NO_PROXY": straight, "no_proxy": straight}
+        return env
+
+    def _why_stop(self, tap: Tap) -> str | None:
+        """Return why the run has to end now, None while it may go on."""
+        if ending := self._job.watch.ending():
+            return ending.sentence
+        if tap.endpoint is not None and time.monotonic() - tap.heard > SILENT_SECONDS:
+            minutes = f"{SILENT_SECONDS / 60:.0f} minutes"
+            sentence = (
+                f"For {minutes} the agent neither printed anything nor called its model. Say /retry to try again."
+            )
+            tap.stop(Stop(Outcome.NO_PROGRESS, sentence))
+        return tap.stopped.sentence if tap.stopped else None
+
+    def _account(self, run: AgentRun, tap: Tap, ended: process.Ended | None, seconds: float) -> AgentResult:
         """Put what the run cost into the ledger, before anything is made of how it ended."""
-        with (folder / "stdout").open("rb") as stream:
-            answer = self._agent.parse(run, stream, ended.returncode if ended.reason == "exited" else None)
-        ledger = self._job.ledger
-        ledger.usage.append(usage_of(run, answer, ended.seconds))
-        if ended.left_behind:
+        code = ended.returncode if ended is not None and ended.reason == "exited" else None
+        with (self._folder / "stdout").open("rb") as stream:
+            answer = self._agent.parse(run, stream, code)
+        job, ledger = self._job, self._job.ledger
+        row = usage_of(run, answer, seconds, job.spec.prices) if run.endpoint is None else None
+        tap.end(seconds, row)
+        ledger.usage = list(job.meter.rows())
+        if ended is not None and ended.left_behind:
             ledger.note(f"The agent left {ended.left_behind} processes behind; the runner ended them.")
         if answer.denied:
             ledger.note(f"The agent's own permission system refused {answer.denied} of its tool calls.")
         return answer
 
-    def _judge(self, ended: process.Ended, answer: AgentResult, redact: Redactor) -> None:
-        """End the job where the agent did not end by itself and well."""
-        folder = self._job.folder / f"{self._unit}-{self._asked}"
-        printed = redact(tail_of(folder / "stderr").strip() or tail_of(folder / "stdout").strip())
-        stopped = self._job.watch.ending()
+    def _judge(self, ended: process.Ended, answer: AgentResult, redact: Redactor, metered: Stop | None) -> None:
+        """End the job where the agent did not end by itself and well, or was refused a call for good."""
+        printed = redact(tail_of(self._folder / "stderr").strip() or tail_of(self._folder / "stdout").strip())
+        stopped = self._job.watch.ending() or metered
         if ended.reason == "output_flood":
             megabytes = OUTPUT_LIMIT // 1_000_000
             sentence = f"The agent printed more than {megabytes} MB and was ended. Say /retry to try again."

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from runner.contract import JobSpec
     from runner.git import Auth
     from runner.heartbeat import Heartbeat
+    from runner.meter import Meter
     from runner.sandbox import Sandbox
     from runner.settings import Settings
     from runner.store import ObjectStore
@@ -66,6 +67,7 @@ class Job:
     client: Client
     watch: Watch
     heartbeat: Heartbeat
+    meter: Meter
     store: ObjectStore
     read_auth: Auth | None
     sandbox: Sandbox

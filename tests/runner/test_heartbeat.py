@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
 
 from runner.client import RefusedError, UnreachableError
-from runner.contract import Outcome, Phase, Progress
+from runner.contract import Outcome, Phase, Progress, ProgressAnswer
 from runner.heartbeat import UNREACHABLE_LIMIT, Heartbeat
 from runner.watch import Ending, Watch
 
@@ -32,9 +33,9 @@ class Line:
         self.sent: list[Progress] = []
         self.arrived = threading.Condition()
 
-    def __call__(self, progress: Progress) -> str | None:
+    def __call__(self, progress: Progress) -> ProgressAnswer:
         try:
-            return self.answer()
+            return ProgressAnswer(stop=self.answer(), usd_today=Decimal(3))
         finally:
             with self.arrived:
                 self.sent.append(progress)

@@ -11,7 +11,8 @@ import pytest
 
 from runner.agents.base import AgentResult, Call
 from runner.contract import UsdSource
-from runner.prices import price, usage_of
+from runner.prices import cost, usage_of
+from runner.terms import Price
 from tests.runner.runs import run_in
 
 if TYPE_CHECKING:
@@ -20,16 +21,48 @@ if TYPE_CHECKING:
 SONNET = "claude-sonnet-4-5"
 
 
+def usd(call: Call, own: dict[str, Price] | None = None) -> Decimal | None:
+    found = cost(call, own)
+    return found.usd if found else None
+
+
 def test_a_call_is_priced_with_its_caches() -> None:
-    assert price(Call(SONNET, 1220, 130, 3100, 350)) == Decimal("0.0078525")
-    assert price(Call(f"anthropic/{SONNET}", 1220, 130, 3100, 350)) == Decimal("0.0078525")
-    dearer = price(Call(SONNET, 0, 0, 0, 1_000, cache_write_1h_tokens=1_000))
+    assert usd(Call(SONNET, 1220, 130, 3100, 350)) == Decimal("0.0078525")
+    assert usd(Call(f"anthropic/{SONNET}", 1220, 130, 3100, 350)) == Decimal("0.0078525")
+    dearer = usd(Call(SONNET, 0, 0, 0, 1_000, cache_write_1h_tokens=1_000))
     assert dearer == Decimal("0.006")
+
+
+def test_a_tier_of_service_has_its_own_price() -> None:
+    assert usd(Call("gpt-5.5", 1000, 10)) == Decimal("0.0053")
+    assert usd(Call("gpt-5.5", 1000, 10, variant=("service_tier", "priority"))) == Decimal("0.01325")
+    assert usd(Call("claude-opus-5-5", 1000, 10, variant=("speed", "fast"))) == Decimal("0.0084")
+
+
+def test_searches_are_priced_where_the_table_knows_them_and_at_least_where_it_does_not() -> None:
+    searched = cost(Call(SONNET, 1000, 10, web_searches=3))
+    assert searched is not None
+    assert (searched.usd, searched.whole) == (Decimal("0.03315"), True)
+    old = cost(Call("claude-3-haiku-20240307", 1000, 10, web_searches=3))
+    assert old is not None
+    assert (old.usd, old.whole) == (Decimal("0.0002625"), False)
+    strange = cost(Call(SONNET, 1000, 10, extras=True))
+    assert strange is not None
+    assert not strange.whole
+
+
+def test_the_repositorys_own_prices_win() -> None:
+    own = {"m": Price(input=Decimal(2), output=Decimal(4), cache_read=Decimal(1)), SONNET: Price(input=1, output=1)}
+    assert usd(Call("lab/m", 1_000_000, 500_000, 100_000, 100_000), own) == Decimal("4.3")
+    assert usd(Call(SONNET, 1_000_000, 0), own) == Decimal(1)
+    renamed = cost(Call(f"{SONNET}-20250929", 1_000_000, 0), own, asked=SONNET)
+    assert renamed is not None
+    assert (renamed.usd, renamed.source) == (Decimal(1), "policy file")
 
 
 @pytest.mark.parametrize("model", ["nobody-knows-it", "", None])
 def test_an_unknown_model_has_no_price(model: str | None) -> None:
-    assert price(Call(model, 1000, 1000)) is None
+    assert usd(Call(model, 1000, 1000)) is None
 
 
 def test_calls_are_priced_one_by_one(tmp_path: Path) -> None:

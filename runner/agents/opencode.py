@@ -11,6 +11,7 @@ Facts that this rests on:
 - With compaction an overflow is tried again without end; so are cut streams and answers that are no JSON, which the
   meter's count of calls without progress ends.
 - Steps of subagents are not in the stream, so none are offered.
+- Snapshots, for undoing, take a quarter of its processor time and fill its data folder: switched off.
 - ``external_directory`` stops its tools, and the paths it sees in shell commands, but is no sandbox.
 """
 
@@ -143,6 +144,7 @@ def _configuration(run: AgentRun) -> dict[str, Any]:
     return {
         "autoupdate": False,
         "share": "disabled",
+        "snapshot": False,
         "model": f"{provider}/{model}",
         "small_model": f"{provider}/{model}",
         "enabled_providers": [provider],

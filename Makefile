@@ -47,6 +47,7 @@ $(AGENTS)/.installed: tests/agents/package-lock.json
 	cd tests/agents && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
 	cd $(AGENTS)/@anthropic-ai/claude-code && node install.cjs
 	cd $(AGENTS)/opencode-ai && node postinstall.mjs
+	COPILOT_PKG_CACHE_HOME=$(CURDIR)/$(AGENTS)/.copilot $(AGENTS)/.bin/copilot --help > /dev/null
 	@touch $@
 
 .PHONY: test-agents

@@ -12,6 +12,8 @@ from runner.terms import AgentSpec, Api
 
 FOLDER = Path(os.environ.get("TWOGATE_TEST_CLIS") or Path(__file__).parent) / "node_modules"
 """Where ``make test-agents`` installs them."""
+COPILOT = FOLDER / ".copilot"
+"""Where it lets Copilot CLI unpack itself, once for all."""
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner import process
+from runner.agents.copilot import UNPACKED
 from runner.job import Runner
 from runner.results import Unit
 from runner.settings import from_environment
 from runner.terms import Api, Budget, Price, SandboxMode
-from tests.agents.clis import FOLDER, Cli, tools
+from tests.agents.clis import COPILOT, FOLDER, Cli, tools
 from tests.agents.model_api import ModelApi, Tokens, Turn, model_api
 from tests.runner.lab import TESTS, UID, Lab, wait_until
 
@@ -57,6 +58,7 @@ class Stage:
             **dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"), KEY),
             **dict.fromkeys(("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), self.api.url),
             "OPENAI_BASE_URL": f"{self.api.url}/v1",
+            **({UNPACKED: str(COPILOT)} if COPILOT.is_dir() else {}),
         }
 
     def run(self) -> Report:
@@ -142,7 +144,7 @@ def stage(folder: Path, cli: Cli, script: Any, **changes: Any) -> Iterator[Stage
         "gates": (TESTS,),
         "sandbox": SandboxMode.AUTO,
         "budget": Budget(minutes=2, attempts=2, usd=Decimal(5)),
-        "prices": {cli.model: PRICE},
+        "prices": {cli.model.rpartition("/")[2]: PRICE},
         **changes,
     }
     try:

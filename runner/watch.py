@@ -59,12 +59,12 @@ class Watch:
 
     @contextmanager
     def polled(self) -> Iterator[None]:
-        """Mark a step that asks :meth:`stops` all the time and ends in order when it answers."""
-        self._polled = True
+        """Mark a step that asks :meth:`ending` all the time and ends in order when it answers; may be nested."""
+        before, self._polled = self._polled, True
         try:
             yield
         finally:
-            self._polled = False
+            self._polled = before
 
     def remaining(self) -> float:
         """Return the seconds left of the job's time."""

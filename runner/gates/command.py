@@ -9,6 +9,7 @@ from pathlib import Path  # noqa: TC003 - part of the public fields
 from typing import TYPE_CHECKING, Protocol
 
 from runner.contract import MAX_TAIL, GateResult, GateStatus
+from runner.gates.errors import first_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 SHELL = "/bin/sh"
 MAX_COMPARED = 4_000_000
 """Bytes from the end of an output in which failures are compared with the base's."""
+MAX_REPEATED = 600
+"""Seconds that a failed check may have taken to be run once more; a longer one would cost more than it tells."""
 MISSING = "a program it calls is missing on the runner, or can't be executed."
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """What a shell exits with where the command isn't there: the machine's fault, not the change's."""
@@ -72,6 +75,7 @@ def run_gate(gate: GateSpec, worktree: Path, output: Path, env: Mapping[str, str
         seconds=max(0.0, ended.seconds),
         summary=_summary(gate, ended),
         tail=tail_of(output),
+        first_error="" if _status(ended) is GateStatus.PASSED else first_error(_lines(output)),
         detected=gate.detected,
     )
     return GateRun(result, output, worktree)
@@ -95,6 +99,29 @@ def _summary(gate: GateSpec, ended: Ended) -> str:
             return f"Ended by signal {-code}."
         case code:
             return f"Exit code {code}."
+
+
+def again(first: GateRun, second: GateRun) -> GateRun:
+    """Return what came of a check that failed and was run once more, unchanged; the failure is what is shown."""
+    if second.result.status is not GateStatus.PASSED:
+        return first
+    summary = f"Flaky: failed ({first.result.summary.rstrip('.').lower()}), then passed unchanged."
+    seconds = first.result.seconds + second.result.seconds
+    update = {"status": GateStatus.FLAKY, "summary": summary, "seconds": seconds}
+    return GateRun(first.result.model_copy(update=update), first.output, first.worktree)
+
+
+def may_be_flaky(run: GateRun) -> bool:
+    """Whether running once more could tell anything: a check that blocks, ended by itself, soon, and could be run."""
+    result = run.result
+    ran = (
+        result.status is GateStatus.FAILED and MISSING not in result.summary and "processes were" not in result.summary
+    )
+    return ran and result.blocking and result.seconds <= MAX_REPEATED
+
+
+def _lines(output: Path) -> list[str]:
+    return _printable(_end_of(output, MAX_COMPARED)[0].decode("utf-8", "replace")).splitlines()
 
 
 def tail_of(output: Path, limit: int = MAX_TAIL) -> str:

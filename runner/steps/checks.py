@@ -6,30 +6,32 @@ would get, what a check leaves behind can't slip into the next commit, and the l
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path  # noqa: TC003 - part of the public fields
 from typing import TYPE_CHECKING
 
-from runner import process
 from runner.contract import GateResult  # noqa: TC001 - part of the public fields
 from runner.folders import remove
 from runner.gates import registry
 from runner.gates.change import MODE_ABSENT, MODE_GITLINK, Change, Changed
-from runner.gates.command import GateRun, against_base, run_gate
+from runner.gates.command import GateRun, again, against_base, may_be_flaky, run_gate
 from runner.git import GitError, display
 from runner.promptware import FailedGate
-from runner.sandbox import Confinement, agent_environment
-from runner.steps.agent import GRACE
 from runner.steps.before import BaseCache
+from runner.steps.confined import Confined, environment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from runner.steps.context import Job
     from runner.store import Checkout
     from runner.terms import GateSpec
 
 
+MAX_BESIDE = 4
+"""Checks of one job that run at the same time."""
 MAX_READ = 1_000_000
 """Bytes of one file that the built-in gates read."""
 
@@ -67,7 +69,7 @@ class Checks:
         gates = [gate for gate in self._job.spec.gates if gate.blocking]
         known = {gate.name: run for gate in gates if (run := self._cache.recall(tree, gate))}
         missing = [gate for gate in gates if gate.name not in known]
-        for gate, run in zip(missing, self._commands(base, missing), strict=True):
+        for gate, run in zip(missing, self._commands(base, missing, judged=False), strict=True):
             known[gate.name] = run
             self._cache.keep(tree, gate, run)
         self._before = known
@@ -75,7 +77,7 @@ class Checks:
     def judge(self, base: str, head: str, own: frozenset[bytes]) -> Judged:
         """Run every gate over ``head``, also after one failed: the agent is told all at once."""
         built_in = registry.check(self._change(base, head, own), self._job.now, self._job.spec.checks)
-        runs = self._commands(head, self._job.spec.gates)
+        runs = self._commands(head, self._job.spec.gates, judged=True)
         outputs = [self._written(result, number) for number, result in enumerate(built_in)]
         results = (*built_in, *(self._compare(run) for run in runs))
         return Judged(results, (*outputs, *(run.output for run in runs)))
@@ -117,48 +119,41 @@ class Checks:
             self._job.ledger.note(f"{display(path)} is long: the built-in checks read its first {megabytes} MB.")
         return answer.stdout
 
-    def _commands(self, sha: str, gates: Sequence[GateSpec]) -> list[GateRun]:
+    def _commands(self, sha: str, gates: Sequence[GateSpec], *, judged: bool) -> list[GateRun]:
         if not gates:
             return []
         job, self._runs = self._job, self._runs + 1
         folder = job.settings.home / "checkouts" / job.spec.job
         checkout = job.store.fresh_checkout(sha, folder, job.sandbox.owner)
         try:
-            return [self._command(checkout, gate, number) for number, gate in enumerate(gates)]
+            groups = neighbours(gates)
+            return [run for group in groups for run in self._beside(checkout, group, judged=judged)]
         finally:
             remove(folder)
 
-    def _command(self, checkout: Checkout, gate: GateSpec, number: int) -> GateRun:
+    def _beside(self, checkout: Checkout, gates: Sequence[tuple[int, GateSpec]], *, judged: bool) -> Iterator[GateRun]:
+        """Run neighbours side by side where there are several, and yield their results in order."""
+        if len(gates) == 1:
+            yield self._command(checkout, *gates[0], judged=judged)
+            return
+        with self._job.watch.polled(), ThreadPoolExecutor(MAX_BESIDE) as pool:
+            yield from pool.map(lambda gate: self._command(checkout, *gate, judged=judged), gates)
+
+    def _command(self, checkout: Checkout, number: int, gate: GateSpec, *, judged: bool) -> GateRun:
+        """Run a check; once more, unchanged, where the change is judged and would be held back by a failure."""
         job = self._job
         job.heartbeat.line(f"running {gate.name}")
-        extra = {process.MARKER: job.spec.job, "CI": "true"}
-        env = agent_environment(job.settings.environment, home=checkout.home, tmp=checkout.tmp, extra=extra)
+        env, confined = environment(job, checkout), Confined(job, checkout, job.sandbox.network_of_checks)
         output = job.exchange / "in" / f"gate-{self._runs}-{number}.txt"
-        return run_gate(gate, checkout.tree, output, env, _Confined(job, checkout))
+        run = run_gate(gate, checkout.tree, output, env, confined)
+        if not (judged and may_be_flaky(run) and self._compare(run).holds_back):
+            return run
+        job.heartbeat.line(f"running {gate.name} once more")
+        return again(run, run_gate(gate, checkout.tree, output.with_suffix(".again.txt"), env, confined))
 
 
-@dataclass(frozen=True)
-class _Confined:
-    """Runs a gate's command in the sandbox; ends the job where it must end."""
-
-    job: Job
-    checkout: Checkout
-
-    def __call__(
-        self, command: list[str], *, cwd: Path, env: Mapping[str, str], seconds: float, output: Path
-    ) -> process.Ended:
-        """Run ``command`` in ``cwd`` for at most ``seconds``."""
-        watch, place = self.job.watch, self.checkout
-        confinement = Confinement(cwd=cwd, writable=place.writable, readonly=place.readonly)
-        with watch.polled():
-            ended = process.run(
-                self.job.sandbox.wrap(command, confinement),
-                cwd=cwd,
-                env=env,
-                stdout_path=output,
-                deadline_seconds=min(seconds, watch.remaining()),
-                stop=lambda: ending.sentence if (ending := watch.ending()) else None,
-                grace_seconds=GRACE,
-            )
-        watch.check()
-        return ended
+def neighbours(gates: Sequence[GateSpec]) -> Iterator[list[tuple[int, GateSpec]]]:
+    """Yield the checks with their numbers in the order of the policy, those that may run side by side together."""
+    for parallel, group in groupby(enumerate(gates), key=lambda numbered: numbered[1].parallel):
+        numbered = list(group)
+        yield from [numbered] if parallel else [[one] for one in numbered]

@@ -10,7 +10,7 @@ import pytest
 
 from runner import process
 from runner.contract import MAX_TAIL, GateStatus
-from runner.gates.command import GateRun, against_base, run_gate, tail_of
+from runner.gates.command import GateRun, again, against_base, may_be_flaky, run_gate, tail_of
 from runner.terms import GateSpec
 
 if TYPE_CHECKING:
@@ -51,6 +51,40 @@ def test_anything_else_fails_whatever_it_says(tmp_path: Path, command: str, said
     result = _run(tmp_path, command).result
     assert result.status is GateStatus.FAILED
     assert said in result.summary
+
+
+def test_a_failure_tells_its_first_error(tmp_path: Path) -> None:
+    assert (
+        _run(tmp_path, "echo start; echo 'a.go:3:4: undefined: x'; echo 'error: all'; exit 1").result.first_error
+        == "a.go:3:4: undefined: x"
+    )
+    assert _run(tmp_path, "echo 'error: none'").result.first_error == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "expected"),
+    [
+        ("exit 1", {}, True),
+        ("true", {}, False),
+        ("exit 1", {"blocking": False}, False),
+        ("no-such-program", {}, False),
+        ("sleep 9", {"timeout": 1}, False),
+        ("yes", {}, False),
+    ],
+)
+def test_what_is_run_once_more(tmp_path: Path, command: str, more: dict[str, int], expected: bool) -> None:
+    assert may_be_flaky(_run(tmp_path, command, **more)) is expected
+
+
+def test_failed_then_passed_is_flaky_and_never_passed(tmp_path: Path) -> None:
+    once = "test -e mark && exit 0; touch mark; echo 'error: odd'; exit 4"
+    first = _run(tmp_path, once)
+    result = again(first, _run(tmp_path, once)).result
+    assert result.status is GateStatus.FLAKY
+    assert result.summary == "Flaky: failed (exit code 4), then passed unchanged."
+    assert result.first_error == "error: odd"
+    assert not result.holds_back
+    assert again(first, first) == first
 
 
 def test_time_is_limited(tmp_path: Path) -> None:

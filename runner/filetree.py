@@ -20,6 +20,7 @@ from runner.commits import FILE
 from runner.filters import ATTRIBUTES, POINTER_BYTES, filtered, refusal
 from runner.folders import remove
 from runner.git import Git, display, split
+from runner.steering import NO_FILE, disarm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -76,17 +77,18 @@ class FileTree:
         ``unfiltered`` takes files as well that only a filter may store: for what is kept here and never pushed.
         """
         self.read_index(sha)
+        traps = disarm(os.fsencode(self.tree))
         entries = {e.path: e for e in self.store.entries(sha)}
         links = [path + b"/" for path, entry in entries.items() if entry.mode == GITLINK]
         tracked = {path: entry.blob for path, entry in entries.items() if entry.mode != GITLINK}
         untracked = split(self.git.run("ls-files", "-o", "-z", "--exclude-standard"))
         new = [path for path in untracked if not path.startswith(tuple(links))]
         look = _Look(os.fsencode(self.tree))
-        gone = tuple(path for path in tracked if look.is_gone(path))
-        left = frozenset(gone)
+        gone = tuple(path for path in tracked if look.is_gone(path) and path not in traps)
+        left = frozenset(gone) | traps.keys()
         there = [*(path for path in tracked if path not in left), *new]
         faults = {path: fault for path in there if (fault := look.fault(path, tracked.get(path)))}
-        faults |= dict(_collisions(entries.keys() - left, new))
+        faults |= dict(_collisions(entries.keys() - left, new)) | traps
         if not unfiltered:
             faults |= self._filtered([path for path in there if path not in faults], tracked)
         sentences = [f"{display(path)}: {fault}" for path, fault in sorted(faults.items())]
@@ -199,7 +201,7 @@ class _Look:
 def _kind_fault(found: os.stat_result) -> str | None:
     if stat.S_ISREG(found.st_mode) and found.st_size > FILE_CAP:
         return f"has {found.st_size} bytes; files of more than {FILE_CAP} can't be pushed."
-    return None if stat.S_ISREG(found.st_mode) else "is neither a file nor a link."
+    return None if stat.S_ISREG(found.st_mode) else NO_FILE
 
 
 def _link_fault(path: bytes, target: bytes, blob: str | None) -> str | None:

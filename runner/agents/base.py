@@ -171,12 +171,13 @@ class Agent(Protocol):
 def common_environment(run: AgentRun, offered: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
     """Return the environment every agent starts from: the common names, ``names``, and the run's own folders.
 
-    No proxy stands between an agent and the meter.
+    No proxy stands between an agent and the meter, and git looks for no repository above the work tree.
     """
     chosen = {name: offered[name] for name in (*COMMON_NAMES, *names) if name in offered}
     if run.endpoint:
         chosen["NO_PROXY"] = ",".join(filter(None, (chosen.get("NO_PROXY"), *LOOPBACK)))
-    return chosen | {"HOME": str(run.home), "TMPDIR": str(run.home / "tmp"), "TERM": "dumb", "NO_COLOR": "1"}
+    own = {"HOME": str(run.home), "TMPDIR": str(run.home / "tmp"), "GIT_CEILING_DIRECTORIES": str(run.worktree.parent)}
+    return chosen | own | {"TERM": "dumb", "NO_COLOR": "1"}
 
 
 def prompt_of(run: AgentRun) -> str:

@@ -141,15 +141,18 @@ class Arena:
     def _judge(self, head: str, paths: set[bytes], patch: bytes | None) -> None:
         """Compare what was shown with what the remote has, as a person does in a clone."""
         clone = self.folder / "clone"
-        sh(self.folder, f"rm -rf clone; git clone -q {self.place.url} clone; cd clone; git checkout -q origin/plan/7")
-        assert sh(clone, "git rev-parse HEAD") == head
+        sh(
+            self.folder,
+            f"rm -rf clone; git clone -q {self.place.url} clone; cd clone; git checkout -q origin/plan/7 --",
+        )
+        assert sh(clone, "git rev-parse --verify HEAD") == head
         names = sh(
-            clone, f"git diff-tree -r -z --no-renames --name-only --ignore-submodules=none {self.place.base} HEAD"
+            clone, f"git diff-tree -r -z --no-renames --name-only --ignore-submodules=none {self.place.base} HEAD --"
         )
         assert {os.fsencode(name) for name in names.split("\0") if name} == paths
         if patch:
             (self.folder / "patch").write_bytes(patch)
-            tree = sh(clone, f"git checkout -q {self.place.base}; git apply --cached ../patch; git write-tree")
+            tree = sh(clone, f"git checkout -q {self.place.base} --; git apply --cached ../patch; git write-tree")
             assert tree == sh(clone, f"git rev-parse {head}^{{tree}}"), "what was shown is not what was pushed"
 
 

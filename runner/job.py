@@ -131,7 +131,10 @@ class Runner:
                 now=self.now,
                 say=self.say,
             )
-            return self._steps(job)
+            try:
+                return self._steps(job)
+            finally:
+                ledger.usage = list(meter.rows())
 
     def _steps(self, job: Job) -> Ending:
         """Fetch the commits and go through the steps of the job's kind."""

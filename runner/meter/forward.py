@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from runner.meter.request import Request
     from runner.meter.tap import Flow, Tap
-    from runner.meter.wire.base import Reader, Wire
+    from runner.meter.wire.base import Ask, Reader, Wire
 
 COMMON = ("content-type", "accept", "user-agent")
 """Headers of a request that go on, whatever its format."""
@@ -60,10 +60,8 @@ class Forward:
         outlet.finish()
 
     def _call(self, request: Request, outlet: Outlet) -> None:
-        asked = self._understood(request)
-        changed = self._wire.prepare(asked)
-        body = request.body if changed is None else json.dumps(changed).encode()
-        flow = self._tap.begin(self._wire.ask(request.path, asked), len(body))
+        ask, body = self._understood(request)
+        flow = self._tap.begin(ask, len(body))
         answer = _Answer(self._wire.reader())
         try:
             with self._sent(request, body, answer) as response:
@@ -72,9 +70,14 @@ class Forward:
         finally:
             self._settle(flow, answer)
 
-    def _understood(self, request: Request) -> dict[str, Any]:
+    def _understood(self, request: Request) -> tuple[Ask, bytes]:
+        """Return what a request asks for, and its body as it goes on."""
         try:
-            return request.parsed()
+            with self._tap.reading:
+                asked = request.parsed()
+                changed = self._wire.prepare(asked)
+                body = request.body if changed is None else json.dumps(changed).encode()
+                return self._wire.ask(request.path, asked), body
         except Refusal:
             self._tap.failed()
             raise
@@ -119,7 +122,7 @@ class Forward:
             if (name in PASSED or name.startswith(FAMILIES)) and not (secret and key in value)
         }
         outlet.start(response.status_code, headers)
-        events = Events() if "event-stream" in response.headers.get("content-type", "") else Document()
+        events = Document() if "json" in response.headers.get("content-type", "") else Events()
         strain = Strainer(key.encode(), instead.encode()) if secret else None
         for chunk in response.iter_bytes():
             self._tap.hear()

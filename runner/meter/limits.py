@@ -31,6 +31,7 @@ WAIT_SECONDS = 0.5
 """Seconds after which a waiting call looks again, at the latest, whether its run still lasts."""
 PAYMENT_REQUIRED, TOO_MANY = 402, 429
 CURE = "Raise it in the policy file and say /retry."
+ENDED = "The run has ended."
 DAY = "What the repository may spend today"
 TOMORROW = "Say /retry tomorrow (UTC), or raise budget.usd_per_day in the policy file."
 
@@ -109,7 +110,7 @@ class Limits:
         with self._changed:
             while not self._fits():
                 if not lasts():
-                    raise Refusal(TOO_MANY, "The run has ended.")
+                    raise Refusal(TOO_MANY, ENDED)
                 if time.monotonic() > end:
                     raise Refusal(TOO_MANY, "Calls under way may use up the budget. Try again.", retry_after=5)
                 self._changed.wait(WAIT_SECONDS)

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from io import BufferedIOBase
 
-MAX_BODY = 64_000_000
-"""Bytes of one request, unpacked; providers take half of it."""
+MAX_BODY = 32_000_000
+"""Bytes of one request, unpacked; as Anthropic has it, which takes the most."""
+MAX_VALUES = 500_000
+"""Values in the JSON of one request: more than any conversation holds, and little memory."""
 MAX_CHUNK_LINE = 1_024
 """Bytes of a line that gives the size of a chunk."""
 GZIP = 31
@@ -37,6 +39,8 @@ class Request:
 
     def parsed(self) -> dict[str, Any]:
         """Return the body as an object; raises :class:`Refusal` where it is none, or could be read in two ways."""
+        if sum(map(self.body.count, (b",", b"[", b"{"))) > MAX_VALUES:
+            raise Refusal(BAD, f"The request has more than {MAX_VALUES:,} values.")
         try:
             value = json.loads(self.body, object_pairs_hook=_once)
         except (ValueError, RecursionError) as error:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 CLIENT_SECONDS = 120.0
 """Seconds that an agent may take to send the rest of a request, to take a piece of an answer, or to ask again on a
 connection that it keeps open."""
-MAX_CONNECTIONS = 256
+MAX_CONNECTIONS = 64
 """Connections at once; further ones are closed."""
 MAX_DRAINED = 4_000_000
 """Bytes of a request that are read only to be refused."""

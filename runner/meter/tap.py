@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 from runner.agents.base import Call
 from runner.contract import Outcome
 from runner.meter.ledger import CallSent, CallSettled, RunBegun, RunEnded
-from runner.meter.limits import TOO_MANY, Worst
+from runner.meter.limits import ENDED, TOO_MANY, Worst
 from runner.meter.progress import Progress
 from runner.meter.refusal import Refusal, Stop
 from runner.prices import cost, window
@@ -38,8 +38,6 @@ LINGER_SECONDS = 1.0
 WIDEST = 1_000_000
 """Tokens of input that a call may have which takes some from where the request does not show it, where the price table
 does not know the model's own limit."""
-MAX_UNDER_WAY = 64
-"""Calls of one run at once; the next one is asked to come back."""
 COUNTS = (
     *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cache_write_1h_tokens"),
     "reasoning_tokens",
@@ -84,6 +82,8 @@ class Tap:
         """Why the run must end, once it must; the first reason stays."""
         self.heard = time.monotonic()
         """When something passed last, on the monotonic clock."""
+        self.reading = threading.Lock()
+        """Held while a request is taken apart: one at a time, for the sake of memory."""
         self._open, self._live = False, dict[str, socket.socket | None]()
         self._settled = threading.Condition()
         self._progress = Progress(shared.idle_calls)
@@ -170,12 +170,11 @@ class Tap:
                 self.stop(refusal.stop)
             raise
         with self._settled:
-            full = len(self._live) >= MAX_UNDER_WAY or not self._open
-            if not full:
+            if self._open:
                 self._live[flow.key] = None
-        if full:
+        if flow.key not in self._live:
             self._shared.limits.settle(flow.worst, None, 0, complete=True)
-            raise Refusal(TOO_MANY, "Too many calls at once. Try again.", retry_after=5)
+            raise Refusal(TOO_MANY, ENDED)
         self._announce(flow)
         return flow
 

@@ -176,7 +176,7 @@ class Conversation:
 
     def _run(self, run: AgentRun, tap: Tap, command: list[str]) -> tuple[process.Ended, AgentResult, Redactor]:
         job, env = self._job, self._environment(run)
-        redact = Redactor({**job.settings.environment, **env})
+        redact = Redactor(job.settings.environment, env)
         confinement = Confinement(
             cwd=self._mounts.cwd,
             writable=(*self._mounts.writable, self._out),
@@ -250,8 +250,11 @@ class Conversation:
         with (self._folder / "stdout").open("rb") as stream:
             answer = self._agent.parse(run, stream, code)
         job, ledger = self._job, self._job.ledger
-        row = usage_of(run, answer, seconds, job.spec.prices) if run.endpoint is None else None
-        tap.end(seconds, row)
+        past = run.endpoint is not None and bool(answer.calls) and not tap.calls
+        if past:
+            ledger.note(f"Agent {self._spec.name} went past the meter: the cost is what it told itself.")
+        own = usage_of(run, answer, seconds, job.spec.prices) if past or run.endpoint is None else None
+        tap.end(seconds, own)
         ledger.usage = list(job.meter.rows())
         if ended is not None and ended.left_behind:
             ledger.note(f"The agent left {ended.left_behind} processes behind; the runner ended them.")

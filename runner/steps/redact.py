@@ -15,10 +15,10 @@ SHORTEST_SECRET = 6
 
 
 class Redactor:
-    """Replaces the secret values of an environment in a text."""
+    """Replaces the secret values of environments in a text."""
 
-    def __init__(self, env: Mapping[str, str]) -> None:
-        values = {value for name, value in env.items() if SECRET_NAME.search(name)}
+    def __init__(self, *environments: Mapping[str, str]) -> None:
+        values = {value for env in environments for name, value in env.items() if SECRET_NAME.search(name)}
         self._secrets = sorted((v for v in values if len(v) >= SHORTEST_SECRET), key=len, reverse=True)
 
     def __call__(self, text: str) -> str:

@@ -7,7 +7,7 @@ import shutil
 import sys
 import threading
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -52,9 +52,9 @@ class Asking:
     def __init__(self, lab: Lab, api: Upstream) -> None:
         self.lab, self.api = lab, api
 
-    def run(self, code: str, **changes: Any) -> Report:
+    def run(self, code: str, *, output: Literal["text", "jsonl"] = "text", **changes: Any) -> Report:
         command = (sys.executable, "-c", AGENT + code, "{result_file}")
-        spec = AgentSpec(name="asking", model="claude-sonnet-4-5", command=command, api=Api.ANTHROPIC)
+        spec = AgentSpec(name="asking", model="claude-sonnet-4-5", command=command, output=output, api=Api.ANTHROPIC)
         environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": self.api.url, "COPY_OF_IT": KEY}
         return self.lab.run("good", agents={Unit.EXECUTE_PLAN: spec}, env=environment, **changes)
 
@@ -159,3 +159,19 @@ def test_a_sandbox_without_network_needs_the_meter(asking: Asking) -> None:
     assert report.outcome is Outcome.AGENT_FAILED, report
     assert "`network: model`" in report.sentence
     assert report.usage == ()
+
+
+def test_an_agent_that_neither_prints_nor_calls_is_ended(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runner.steps.agent.SILENT_SECONDS", 1.0)
+    report = asking.run("ask('a'); time.sleep(60)\n")
+    assert report.outcome is Outcome.NO_PROGRESS, report
+    assert "neither printed anything nor called its model" in report.sentence
+    assert report.usage[0].usd == PRICE
+
+
+def test_an_agent_that_goes_past_the_meter_tells_its_own_cost(asking: Asking) -> None:
+    code = "print(json.dumps({'type': 'usage', 'input_tokens': 5, 'output_tokens': 1, 'usd': 0.5})); done()\n"
+    report = asking.run(code, output="jsonl")
+    assert report.outcome is Outcome.VERIFIED, report
+    assert (report.usage[0].usd, report.usage[0].usd_source) == (Decimal("0.5"), UsdSource.REPORTED)
+    assert any("went past the meter" in note for note in report.notes)

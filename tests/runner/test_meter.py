@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 from decimal import Decimal
@@ -208,3 +209,19 @@ def test_a_base_address_means_what_the_providers_own_clients_take_it_for(lab: La
     with Meter(lab.folder, names, Budget()) as meter, open_at(meter, RESPONSES) as tap:
         ask(tap, RESPONSES, stream=False)
     assert [asked.path for asked in lab.api.asked] == [path]
+
+
+def test_a_request_is_bounded_and_may_be_packed(lab: Lab) -> None:
+    with lab.meter() as meter, open_at(meter, ANTHROPIC) as tap:
+        url, head = f"{endpoint(tap).base(Api.ANTHROPIC)}/v1/messages", {"x-api-key": endpoint(tap).key}
+        packed = gzip.compress(json.dumps(ANTHROPIC.request).encode())
+        answers = [
+            httpx.post(url, content=packed, headers={**head, "content-encoding": "gzip"}),
+            httpx.post(url, content=iter([b'{"model":', b' "claude-sonnet-4-5"}']), headers=head),
+            httpx.post(url, content=gzip.compress(b" " * 40_000_000), headers={**head, "content-encoding": "gzip"}),
+            httpx.post(url, content=b"[" * 600_000, headers=head),
+            httpx.post(url, content=b"[" * 100_000, headers=head),
+            httpx.post(url, content=packed, headers={**head, "content-encoding": "zstd"}),
+        ]
+    assert [answer.status_code for answer in answers] == [200, 200, 413, 400, 400, 415]
+    assert [json.loads(asked.body)["model"] for asked in lab.api.asked] == ["claude-sonnet-4-5"] * 2

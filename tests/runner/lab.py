@@ -141,6 +141,7 @@ class Lab:
             "ACTIONS_ID_TOKEN_REQUEST_URL": f"{self.bot.url}/oidc?api-version=2.0",
             "ACTIONS_ID_TOKEN_REQUEST_TOKEN": REQUEST_TOKEN,
             "RUNNER_NAME": "lab",
+            "GITHUB_SERVER_URL": f"{self.bot.url}/healthz",
         }
 
     def settings(self, **extra: str) -> Settings:

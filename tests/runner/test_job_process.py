@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.agents import BUILT_IN
 from runner.contract import JobKind, Outcome
 from runner.job import Runner
 from runner.sandbox import probe
@@ -44,10 +46,10 @@ def is_alive(pid_file: Path) -> bool:
     return True
 
 
-def command(lab: Lab, *arguments: str) -> subprocess.CompletedProcess[str]:
+def command(lab: Lab, *arguments: str, **extra: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "runner", *arguments],
-        env=lab.environment,
+        env=lab.environment | extra,
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
@@ -175,10 +177,59 @@ def test_doctor_says_what_there_is_and_what_is_missing(lab: Lab) -> None:
     done = command(lab, "doctor")
     for word in ("sandbox:", "git: git version", "agents:", "disk:", f"bot: {lab.bot.url} answers"):
         assert word in done.stdout, done.stdout
+    for name in BUILT_IN:
+        assert f"agents: {name} " in done.stdout
+    assert f"github: {lab.bot.url}/healthz answers" in done.stdout
     lab.bot.away = True
-    done = command(lab, "doctor")
+    done = command(lab, "doctor", TWOGATE_MIN_FREE="999999", GITHUB_SERVER_URL="http://127.0.0.1:1")
     assert done.returncode == 1
-    assert "missing: bot" in done.stdout
+    for word in ("bot: ", "disk: TWOGATE_MIN_FREE asks for 999999 GB", "github: repositories are cloned from"):
+        assert f"missing: {word}" in done.stdout
+
+
+def test_doctor_tells_the_versions_of_agents_and_what_is_too_old(lab: Lab, tmp_path: Path) -> None:
+    programs = {"claude": "echo 2.1.3", "codex": "echo broken >&2; exit 3", "git": "echo git version 2.30.1"}
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    for name, script in programs.items():
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+    done = command(lab, "doctor", PATH=f"{folder}:{os.environ['PATH']}")
+    assert f"agents: claude 2.1.3 at {folder}/claude" in done.stdout
+    assert "agents: codex (ends with 3: broken)" in done.stdout
+    assert "missing: git: git version 2.30.1 is too old; install git 2.38 or later." in done.stdout
+    assert done.returncode == 1
+
+
+def test_a_job_is_refused_before_anything_is_spent_where_the_disk_is_full(lab: Lab) -> None:
+    spec = lab.spec("good")
+    settings = dataclasses.replace(lab.settings(), min_free=1e18)
+    assert Runner(settings, time.time, lab.said.append).run(spec.job)
+    report = lab.bot.reports[spec.job]
+    assert report.outcome is Outcome.RUNNER_FAILED
+    assert "TWOGATE_MIN_FREE asks for 1e+09" in report.sentence
+    assert "/retry" in report.sentence
+    assert report.usage == ()
+    assert not (lab.home / "repos").exists()
+
+
+def test_clean_without_a_job_removes_what_runs_no_more_and_leaves_the_rest(lab: Lab) -> None:
+    dead, alive = lab.spec("stop_here"), lab.spec("stop_here", plan_uid="otherone", branch="plan/8")
+    files = {spec.job: lab.folder / spec.job for spec in (dead, alive)}
+    with lab.start(dead.job, STARTED_FILE=str(files[dead.job])) as process:
+        wait_until(lambda: files[dead.job].exists() and files[dead.job].read_text())
+        process.kill()
+        process.communicate(timeout=30)
+    with lab.start(alive.job, STARTED_FILE=str(files[alive.job])) as process:
+        wait_until(lambda: files[alive.job].exists() and files[alive.job].read_text())
+        done = command(lab, "clean")
+        assert done.returncode == 0, done.stdout
+        assert lab.bot.reports[dead.job].outcome is Outcome.LOST
+        assert is_alive(files[alive.job])
+        assert {path.name for path in (lab.home / "worktrees" / "1").iterdir()} == {"otherone"}
+        process.terminate()
+        process.communicate(timeout=30)
+    assert lab.bot.reports[alive.job].outcome is Outcome.STOPPED
 
 
 def test_ended_plans_are_forgotten(lab: Lab) -> None:

@@ -57,6 +57,8 @@ class State:
     """A commit that is being merged in: the next commit's second parent."""
     job: str = UNNAMED
     """Whose workspace it is; names the salvage."""
+    kept_out: tuple[str, ...] = ()
+    """Paths that the runner brought along (``carry``): never committed, neither they nor what lies below."""
 
 
 @dataclass(frozen=True)

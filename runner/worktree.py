@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING
 
 from runner import folders
 from runner.filetree import FileTree
-from runner.git import GitError, display
+from runner.git import GitError
 from runner.place import UNNAMED, Lock, Place, State
 from runner.store import TRACKING, ObjectStore, StoreError, salvage_ref
+from runner.taking import candidates, objection
 from runner.workrepo import DamagedError, WorkRepository, WrongBranchError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from runner.commits import DiffStat
+    from runner.filetree import Candidates
     from runner.folders import Owner
     from runner.git import Change
 
 ANCHOR = "refs/twogate/plans/"
 """One ref a plan: the last commit that the runner knows of."""
-MAX_NAMED = 5
-"""Files that one sentence names."""
 RUNNER_NAME, RUNNER_EMAIL = "Twogate", "twogate@users.noreply.github.com"
 """Who commits what is salvaged."""
 
@@ -168,7 +168,7 @@ class Workspace:
         try:
             self._check_pointers()
             tip = self._without_smuggling(self._take_tip(), found)
-            found += [(Finding.REFUSED_FILES, fault) for fault in self._files.candidates(tip or self.head).refused]
+            found += [(Finding.REFUSED_FILES, fault) for fault in self._candidates(tip or self.head).refused]
         except DamagedError as error:
             found.append((Finding.DAMAGED, f"{error} The files were kept."))
         except WrongBranchError as error:
@@ -199,13 +199,18 @@ class Workspace:
         return tip
 
     def _without_smuggling(self, tip: str, found: list[tuple[Finding, str]]) -> str | None:
-        """Return ``tip``, or None where commits of the agent hold what only a filter may store: the files are kept."""
-        paths = self._files.smuggled(self.head, tip) if tip != self.head else ()
-        if not paths:
-            return tip
-        named = ", ".join(map(display, paths[:MAX_NAMED]))
-        found.append((Finding.REFUSED_FILES, f"The agent's own commits were not taken: they store {named} unfiltered."))
-        return None
+        """Return ``tip``, or None where commits of the agent hold what may not be pushed: the files are kept."""
+        said = objection(self._files, self.head, tip, self._state.kept_out)
+        if said:
+            found.append((Finding.REFUSED_FILES, said))
+        return None if said else tip
+
+    def keep_out(self, paths: Sequence[str]) -> None:
+        """Never commit ``paths`` nor what lies below them: files that the runner brought along."""
+        self._save(replace(self._state, kept_out=tuple(paths)))
+
+    def _candidates(self, sha: str, *, unfiltered: bool = False) -> Candidates:
+        return candidates(self._files, sha, self._state.kept_out, unfiltered=unfiltered)
 
     def _published(self) -> str:
         """Return what the branch must go on from: what was pushed of it, or the base."""
@@ -234,7 +239,7 @@ class Workspace:
         ``when`` is the commit's time in epoch seconds, the clock's where it is None. Refused files are left out.
         Raises GitError.
         """
-        tree = self._files.stage(self._files.candidates(self.head))
+        tree = self._files.stage(self._candidates(self.head))
         merging = self._state.merging
         if tree == self.store.tree(self.head) and merging is None:
             return None
@@ -257,20 +262,12 @@ class Workspace:
     def is_clean_against(self, sha: str) -> bool:
         """Whether the files on disk, ignored ones apart, are exactly those of the commit."""
         files = FileTree(self.store, self.tree, self.folder / "index.check")
-        candidates = files.candidates(sha)
-        return not candidates.refused and files.stage(candidates) == self.store.tree(sha)
+        found = candidates(files, sha, self._state.kept_out)
+        return not found.refused and files.stage(found) == self.store.tree(sha)
 
     def changes(self) -> tuple[Change, ...]:
         """Return the changed paths between base and the branch."""
         return self.store.changes(self.base, self.head)
-
-    def diff_stat(self) -> tuple[DiffStat, ...]:
-        """Return added and removed lines a path between base and the branch."""
-        return self.store.diff_stat(self.base, self.head)
-
-    def patch(self, cap: int) -> tuple[bytes, bool]:
-        """Return the patch from base to the branch, at most ``cap`` bytes, and whether it was cut."""
-        return self.store.patch(self.base, self.head, cap)
 
     def merge_base_in(self, base: str) -> tuple[bytes, ...]:
         """Merge ``base`` into the tree and compare with it from now on.
@@ -310,10 +307,10 @@ class Workspace:
         if self.tree.is_symlink() or not self.tree.is_dir():
             return self.store.tree(head)
         try:
-            return self._files.stage(self._files.candidates(head, unfiltered=True))
+            return self._files.stage(self._candidates(head, unfiltered=True))
         except (GitError, OSError):
             folders.unlock(self.tree)
-            return self._files.stage(self._files.candidates(head, unfiltered=True))
+            return self._files.stage(self._candidates(head, unfiltered=True))
 
     @property
     def salvage_ref(self) -> str:

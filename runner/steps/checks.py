@@ -21,6 +21,7 @@ from runner.git import GitError, display
 from runner.promptware import FailedGate
 from runner.steps.before import BaseCache
 from runner.steps.confined import Confined, environment
+from runner.steps.ready import PrepareError, Ready
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,6 +61,7 @@ class Checks:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._cache = BaseCache(job.settings.home / "cache" / "gates")
+        self.ready = Ready(job)
         self._before: dict[str, GateRun] = {}
         self._runs = 0
 
@@ -77,10 +79,17 @@ class Checks:
     def judge(self, base: str, head: str, own: frozenset[bytes]) -> Judged:
         """Run every gate over ``head``, also after one failed: the agent is told all at once."""
         built_in = registry.check(self._change(base, head, own), self._job.now, self._job.spec.checks)
-        runs = self._commands(head, self._job.spec.gates, judged=True)
+        runs = self._verdicts(head)
         outputs = [self._written(result, number) for number, result in enumerate(built_in)]
         results = (*built_in, *(self._compare(run) for run in runs))
         return Judged(results, (*outputs, *(run.output for run in runs)))
+
+    def _verdicts(self, head: str) -> list[GateRun]:
+        """Run the repository's commands over ``head``; where it can't be prepared, that is what failed."""
+        try:
+            return self._commands(head, self._job.spec.gates, judged=True)
+        except PrepareError as error:
+            return [error.run]
 
     def _compare(self, run: GateRun) -> GateResult:
         before = self._before.get(run.result.name)
@@ -124,8 +133,10 @@ class Checks:
             return []
         job, self._runs = self._job, self._runs + 1
         folder = job.settings.home / "checkouts" / job.spec.job
+        self.ready.provide(sha)
         checkout = job.store.fresh_checkout(sha, folder, job.sandbox.owner)
         try:
+            self.ready.furnish(sha, checkout.tree, checkout.home)
             groups = neighbours(gates)
             return [run for group in groups for run in self._beside(checkout, group, judged=judged)]
         finally:

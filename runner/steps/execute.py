@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from runner import memory
 from runner.contract import MAX_PATHS, GateResult, Outcome, Phase
+from runner.gates.scope import never
 from runner.git import GitError, display
 from runner.leftovers import kept_sentence
 from runner.promptware import PromptInput
@@ -72,6 +73,8 @@ def run(job: Job, expected: str | None) -> Ending:
         raise Ending(
             Outcome.RUNNER_FAILED, "The job names no plan to carry out. This is a fault of the bot: report it."
         )
+    if refused := next(filter(None, map(never, spec.plan.files)), None):
+        raise Ending(Outcome.GATES_FAILED, f"Nothing was started: {refused} Say /update to take it out of the plan.")
     workspace = Workspace.open(
         job.store,
         plan_uid=spec.plan_uid,
@@ -108,6 +111,7 @@ def _work(execution: Execution) -> None:
     job, spec = execution.job, execution.job.spec
     conflicts = _merge(execution, spec.base) if spec.merge_base_in else ()
     checks = Checks(job)
+    _furnish(execution, checks)
     job.enter(Phase.PREPARE, f"running the checks on the base {execution.base[:10]}")
     checks.run_before(execution.base)
     talk = Conversation(job, Unit.EXECUTE_PLAN, execution.workspace.mounts())
@@ -119,6 +123,14 @@ def _work(execution: Execution) -> None:
             return
         news, ending = back.news, back.ending
     raise ending
+
+
+def _furnish(execution: Execution, checks: Checks) -> None:
+    """Make the agent's work tree ready to run the checks; what is brought along is never committed."""
+    workspace = execution.workspace
+    checks.ready.check()
+    checks.ready.provide(workspace.head)
+    workspace.keep_out(checks.ready.furnish(workspace.head, workspace.tree, workspace.home))
 
 
 def _attempt(execution: Execution, talk: Conversation, checks: Checks, news: News) -> Back | None:

@@ -176,7 +176,7 @@ def test_every_name_a_file_can_have_comes_through(place: Bench) -> None:
     head = workspace.commit("odd", BOT)
     assert head is not None
     assert {change.path for change in workspace.changes()} == set(ODD_NAMES)
-    assert {stat.path for stat in workspace.diff_stat()} == set(ODD_NAMES)
+    assert {stat.path for stat in workspace.store.diff_stat(workspace.base, workspace.head)} == set(ODD_NAMES)
     assert place.store.files(head, [b"*.py"]) == (b"*.py",)
     assert place.store.read(head, b"latin-\xe9") == b"content\n"
     assert display(b"latin-\xe9") == "latin-\\xe9"
@@ -187,10 +187,10 @@ def test_attributes_of_the_branch_hide_nothing_from_the_reviewer(place: Bench) -
     (workspace.tree / ".gitattributes").write_text("*.py -diff binary\n")
     (workspace.tree / "src/m.py").write_text("x = 2\n")
     workspace.commit("hide", BOT)
-    patch, cut = workspace.patch(100_000)
+    patch, cut = workspace.store.patch(workspace.base, workspace.head, 100_000)
     assert b"+x = 2" in patch
     assert not cut
-    assert {stat.path: stat.added for stat in workspace.diff_stat()} == {b".gitattributes": 1, b"src/m.py": 1}
+    assert {stat.path: stat.added for stat in workspace.store.diff_stat(workspace.base, workspace.head)} == {b".gitattributes": 1, b"src/m.py": 1}
 
 
 def test_a_huge_file_is_told_as_binary_and_a_long_patch_is_cut(place: Bench) -> None:
@@ -198,9 +198,9 @@ def test_a_huge_file_is_told_as_binary_and_a_long_patch_is_cut(place: Bench) -> 
     (workspace.tree / "huge").write_bytes(b"x" * 3_000_000)
     (workspace.tree / "long").write_bytes(b"line\n" * 50_000)
     workspace.commit("big", BOT)
-    stats = {stat.path: stat.added for stat in workspace.diff_stat()}
+    stats = {stat.path: stat.added for stat in workspace.store.diff_stat(workspace.base, workspace.head)}
     assert stats == {b"huge": None, b"long": 50_000}
-    patch, cut = workspace.patch(1_000)
+    patch, cut = workspace.store.patch(workspace.base, workspace.head, 1_000)
     assert (len(patch), cut) == (1_000, True)
 
 

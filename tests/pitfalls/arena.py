@@ -123,9 +123,9 @@ class Arena:
             return Seen(inspection)
         workspace.commit("work", BOT)
         head = workspace.head
-        changes = {change.path: change.status for change in workspace.changes()}
-        lines = {stat.path: stat.added for stat in workspace.diff_stat()}
-        patch, cut = workspace.patch(CAP)
+        changes = {change.path: change.status for change in store.changes(workspace.base, head)}
+        lines = {stat.path: stat.added for stat in store.diff_stat(workspace.base, head)}
+        patch, cut = store.patch(workspace.base, head, CAP)
         store.fresh_checkout(head, self.folder / "checkout", self.sandbox.owner)
         store.merge_conflicts(place.fetch(), head)
         if head != workspace.base:
@@ -146,9 +146,8 @@ class Arena:
             f"rm -rf clone; git clone -q {self.place.url} clone; cd clone; git checkout -q origin/plan/7 --",
         )
         assert sh(clone, "git rev-parse --verify HEAD") == head
-        names = sh(
-            clone, f"git diff-tree -r -z --no-renames --name-only --ignore-submodules=none {self.place.base} HEAD --"
-        )
+        listing = f"git diff-tree -r -z --no-renames --name-only --ignore-submodules=none {self.place.base} HEAD --"
+        names = sh(clone, f"printf '\\0'; {listing}; printf '\\0'")
         assert {os.fsencode(name) for name in names.split("\0") if name} == paths
         if patch:
             (self.folder / "patch").write_bytes(patch)

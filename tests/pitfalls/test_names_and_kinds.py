@@ -13,6 +13,7 @@ from runner.terms import Budget
 from runner.worktree import Finding
 from tests.pitfalls.arena import IDENTITY, in_python
 from tests.runner.lab import PLAN, Lab
+from tests.runner.workbench import sh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,13 +48,19 @@ def shell(name: bytes) -> str:
     return "\"$(printf '" + "".join(f"\\{byte:03o}" for byte in name) + "')\""
 
 
-@pytest.mark.parametrize("branch", ["$(id)", "-x", "@", "refs/heads/plan/7", "plan/7-x", "HEAD", "a;touch pwned"])
-def test_row_20_names_of_branches(arena: Arena, branch: str) -> None:
+BRANCHES = ("$(touch pwned)", "-x", "@", "refs/heads/plan/7", "plan/7-x", "HEAD", "a;touch pwned", "plan/8")
+
+
+def test_row_20_names_of_branches(arena: Arena) -> None:
     """However an agent calls other branches: the plan's own, by its full name, is the only one that is read."""
+    make = 'mkdir -p "$(dirname "$d/$name")"; git rev-parse HEAD > "$d/$name"'
+    each = " ".join(f"'{branch}'" for branch in BRANCHES)
     arena.agent(
-        f'echo two > a.txt; mkdir -p $(git rev-parse --git-common-dir)/refs/heads/; d=$(git rev-parse --git-common-dir)/refs/heads/\'{branch}\'; mkdir -p "$(dirname "$d")"; git rev-parse HEAD > "$d"'
+        f"echo two > a.txt; d=$(git rev-parse --git-common-dir)/refs/heads; for name in {each}; do {make}; done"
     )
     assert arena.finish().changes == {b"a.txt": "M"}
+    assert not list(arena.folder.rglob("pwned"))
+    assert sh(arena.place.origin, "git for-each-ref --format='%(refname)'") == "refs/heads/plan/7\nrefs/heads/trunk"
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,7 @@ class Conversation:
             budget=job.meter.limits.rest(),
             endpoint=tap.endpoint,
             resume=self.resumed,
+            started_at=job.now(),
             read_only=self.program.front.access == "read-only",
         )
         return run, tap

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from runner.contract import JobKind, Outcome
-from runner.terms import Budget
+from runner.terms import Budget, Network, SandboxMode
 from tests.agents.model_api import Edit, Fault, Read, Shell, Tokens, Turn, Write
 from tests.agents.model_api.script import Cut
 
@@ -26,6 +26,8 @@ PLAN = json.dumps({"verdict": "plan", "title": "T", "summary": "S", "steps": ["O
 BAD, GOOD, WORSE = "    return a - b", "    return a + b", "    return a * b + 1"
 BEGIN = Turn(text="I read it.", reasoning="Hm.", tools=(Read("calc.py"),), tokens=Tokens(1_000, 60, 200, 300, 10))
 END = Turn(text="All done.", tokens=Tokens(120, 30, 1_500))
+OUT = "exec 3<>/dev/tcp/127.0.0.1/$PROBE_PORT && echo it-got-out || echo it-stayed-in"
+"""Tries to speak to a port of the machine."""
 WAITING = "waiting"
 """A file outside the work tree's commits by which a tool call says that it has begun."""
 
@@ -72,7 +74,18 @@ def _edits(stage: Stage) -> None:
 
 def _ran(stage: Stage) -> None:
     assert stage.lab.shown("notes/ran.txt") == "ran"
-    assert "it-was-printed" in json.dumps(stage.api.main[-1].body), "the model is told what the command printed"
+    asked = json.dumps([seen.body for seen in stage.api.main])
+    assert "it-was-printed" in asked, "the model is told what the command printed"
+    assert "TWOGATE_RUN=" in asked, "its environment, too"
+    assert str(stage.api.key) not in asked, "where no key is"
+
+
+def _stayed_in(stage: Stage) -> None:
+    asked = json.dumps(stage.api.main[-1].body)
+    assert "it-stayed-in" in asked.replace(OUT, ""), "no way leads to the machine's own ports"
+    assert "it-got-out" not in asked.replace(OUT, "")
+    assert stage.report.sandbox is not None
+    assert stage.report.sandbox.network is Network.MODEL
 
 
 def _resumed(stage: Stage) -> None:
@@ -112,7 +125,7 @@ SCENARIOS = (
         "runs a shell command and is told what it printed",
         Outcome.VERIFIED,
         lambda path: (
-            _shell("mkdir -p notes && echo ran > notes/ran.txt && echo it-was-printed"),
+            _shell("mkdir -p notes && echo ran > notes/ran.txt && echo it-was-printed && env"),
             BEGIN,
             _edit(GOOD),
             _result(path),
@@ -142,6 +155,14 @@ SCENARIOS = (
         lambda path: (BEGIN, Turn(text="I write.", tools=(Write("early.py", "x = 1\n"),)), _result(path, PLAN), END),
         _refused,
         {"kind": JobKind.PLAN},
+    ),
+    Scenario(
+        "no network",
+        "`network: model`: reaches its model through the meter, and nothing else",
+        Outcome.VERIFIED,
+        lambda path: (_shell(f"bash -c '{OUT}'"), BEGIN, _edit(GOOD), _result(path), END),
+        _stayed_in,
+        {"network": Network.MODEL, "sandbox": SandboxMode.REQUIRED},
     ),
     Scenario("wrong key", "401 for good", Outcome.AGENT_FAILED, _failing(Turn(fault=Fault(401)))),
     Scenario("rate limit", "429 for good", Outcome.AGENT_FAILED, _failing(Turn(fault=Fault(429)))),

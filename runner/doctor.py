@@ -6,15 +6,19 @@ import re
 import shutil
 import subprocess
 import time
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 
 from runner.agents import BUILT_IN
+from runner.bubblewrap import Confinement
 from runner.git import GitError, program
 from runner.housekeeping import GIGABYTE, free_bytes
-from runner.sandbox import SandboxUnavailableError, probe
+from runner.sandbox import CURE, Sandbox, SandboxUnavailableError, probe
+from runner.terms import SandboxMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,18 +60,33 @@ def _git(_settings: Settings, say: Say) -> Iterator[str]:
 
 def _sandbox(settings: Settings, say: Say) -> Iterator[str]:
     try:
-        say(f"sandbox: {probe(settings.agent_user).sentence}")
+        capability, sandbox = probe(settings.agent_user), _confinement(settings)
     except SandboxUnavailableError as error:
         yield f"sandbox: {error}"
+        return
+    say(f"sandbox: {capability.sentence}")
+    if not capability.bubblewrap:
+        yield f"sandbox: {capability.sentence} {CURE}"
+    if fault := sandbox.fault_of_tools():
+        yield f"tools: {fault}"
+
+
+def _confinement(settings: Settings) -> Sandbox:
+    return Sandbox(SandboxMode.AUTO, probe(settings.agent_user), user=settings.agent_user, tools=settings.tools)
 
 
 def _agents(settings: Settings, say: Say) -> Iterator[str]:
-    """Tell each built-in agent's version; one is enough, and an agent of one's own needs none."""
+    """Tell each built-in agent's version, and whether it is there inside the sandbox; one agent is enough."""
     found = {name: _agent(settings, name) for name in BUILT_IN}
     for name, version in found.items():
         say(f"agents: {name} {version or 'not found on PATH'}")
     if not any(found.values()):
         yield f"agents: none of {', '.join(found)} is on PATH; install the one your policy names, or define a command."
+    with suppress(SandboxUnavailableError):  # told by the check before
+        sandbox = _confinement(settings)
+        for name in (name for name, version in found.items() if version):
+            if fault := sandbox.fault_of_program(name, Confinement(Path("/")), settings.environment):
+                yield f"agents: {fault}"
 
 
 def _agent(settings: Settings, name: str) -> str | None:

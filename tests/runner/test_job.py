@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.contract import Feedback, GateStatus, JobKind, Outcome
+from runner.contract import Branch, Feedback, GateStatus, JobKind, Outcome
 from runner.results import Unit
 from runner.terms import AgentSpec, Budget, GateSpec, SandboxMode
 from tests.runner.bot_on_loopback import JOB_KEY, PUSH_TOKEN, READ_TOKEN
@@ -391,3 +391,39 @@ def test_a_stop_of_the_bot_ends_the_agent(lab: Lab, monkeypatch: pytest.MonkeyPa
     assert report.outcome is Outcome.STOPPED, report
     assert "cancelled by ada" in report.sentence
     assert lab.left() == []
+
+
+def test_a_check_that_can_not_be_run_ends_the_job_before_anything_is_spent(lab: Lab) -> None:
+    for _ in range(2):
+        report = lab.run("good", gates=(GateSpec(name="odd", run="no-such-program-here --all"),))
+        assert report.outcome is Outcome.RUNNER_FAILED, report
+        assert "check odd can't be run on runner lab: Exit code 127" in report.sentence
+        assert "no-such-program-here" in report.sentence
+        assert report.usage == ()
+    assert lab.run("good").outcome is Outcome.VERIFIED
+
+
+def test_branches_of_other_plans_that_conflict_are_reported(lab: Lab) -> None:
+    other = lab.commit({"calc.py": "def add(a, b):\n    return sum((a, b))\n"}, "Other", branch="plan/8")
+    beside = lab.commit({"calc.py": START["calc.py"], "other.py": "x = 1\n"}, "Beside", branch="plan/9")
+    rows = [(8, other), (9, beside), (10, "1" * 40)]
+    in_flight = tuple(Branch(issue=issue, name=f"plan/{issue}", head=head) for issue, head in rows)
+    report = lab.run("good", in_flight=in_flight)
+    assert report.outcome is Outcome.VERIFIED, report
+    assert report.work is not None
+    assert [(c.issue, c.head, c.paths) for c in report.work.collisions] == [(8, other, ("calc.py",))]
+    assert any("plan/10 were not tried" in note for note in report.notes)
+
+
+def test_the_agent_is_told_where_it_is(lab: Lab) -> None:
+    report = lab.run("never", budget=Budget(minutes=2, attempts=1))
+    prompt = (lab.home / "jobs" / report.job / "ExecutePlan-1" / "prompt.md").read_text()
+    assert f"on branch plan/7, begun from trunk at {lab.base}" in prompt
+
+
+def test_unpushed_work_is_named_with_the_way_to_it(lab: Lab) -> None:
+    report = lab.run("never")
+    assert report.salvaged is not None
+    note = next(note for note in report.notes if "not pushed" in note)
+    command = note.partition("there: ")[2].replace("$TWOGATE_HOME", str(lab.home)).split()
+    assert report.salvaged in lab.git(*command[1:])

@@ -195,9 +195,19 @@ class ObjectStore(Commits):
         missing = [f"refs/heads/{branch}" for branch, tip in tips.items() if tip not in here]
         if missing:
             self._fetch(url, missing, auth)
+            self._require_history([tip for tip in tips.values() if self.has(tip)])
         for sha in shas:
             if not self._is_whole(sha, tips.values()):
                 self._fetch(url, [sha], auth)
+
+    def _require_history(self, tips: Sequence[str]) -> None:
+        """Raise StoreError where commits were fetched without their parents, as a shallow repository gives them."""
+        answer = self.git.call("rev-list", "--quiet", *tips, "--not", "--all")
+        if answer.returncode:
+            raise StoreError(
+                "The repository on the server lacks a part of its history, as a shallow clone does; push the whole of "
+                f"it there (git fetch --unshallow first), then try again. {answer.stderr.strip()[-500:]}"
+            )
 
     def _is_whole(self, sha: str, tips: Iterable[str]) -> bool:
         """Whether the commit is here with its history: a killed fetch may have left the commit alone."""

@@ -65,6 +65,17 @@ def test_a_repository_of_sha256_is_served(tmp_path: Path) -> None:
     assert store.read(tip, b"x") == b"x\n"
 
 
+def test_a_shallow_repository_is_refused_by_name(place: Bench, tmp_path: Path) -> None:
+    sh(place.origin, "for n in 1 2 3; do git commit -q --allow-empty -m $n; done")
+    sh(tmp_path, f"git clone -q --depth 1 file://{place.origin} shallow")
+    store = ObjectStore(tmp_path / "new", 1)
+    with pytest.raises(StoreError, match="lacks a part of its history"):
+        store.fetch(f"file://{tmp_path}/shallow", ["trunk"])
+    assert store.refs("refs/") == {}
+    tips = store.fetch(f"file://{place.origin}", ["trunk"])
+    assert store.count_commits(place.base, tips["trunk"]) == 3
+
+
 def test_a_single_commit_is_fetched_and_an_absent_one_is_an_error(place: Bench) -> None:
     sh(place.origin, "git commit -q --allow-empty -m two; git branch aside; git reset -q --hard HEAD~")
     aside = sh(place.origin, "git rev-parse aside")

@@ -27,6 +27,8 @@ POLICY = "policy file"
 """Where the repository's own prices come from."""
 MAX_MODELS = 300
 """Characters of the names of models that a row shows."""
+MAX_CALL = Decimal(10**9)
+"""Dollars that one call costs at most, whatever a policy says: sums of it stay numbers that can be told."""
 MILLION = 1_000_000
 
 
@@ -81,7 +83,8 @@ def _by_policy(call: Call, price: Price) -> Decimal:
     read = price.input if price.cache_read is None else price.cache_read
     write = price.input if price.cache_write is None else price.cache_write
     cached = call.cache_read_tokens * read + call.cache_write_tokens * write
-    return (call.input_tokens * price.input + cached + call.output_tokens * price.output) / MILLION
+    usd = (call.input_tokens * price.input + cached + call.output_tokens * price.output) / MILLION
+    return min(usd, MAX_CALL)
 
 
 def _by_table(call: Call, model: str) -> PriceCalculation | None:
@@ -123,7 +126,8 @@ def usage_of(run: AgentRun, result: AgentResult, seconds: float, own: Mapping[st
 
 def names_of(models: Iterable[str | None]) -> str | None:
     """Return the names of models as a row shows them, each once; None where there is none."""
-    return ", ".join(dict.fromkeys(model for model in models if model))[:MAX_MODELS] or None
+    names = ", ".join(dict.fromkeys(model for model in models if model))[:MAX_MODELS]
+    return names.encode("utf-8", "replace").decode() or None
 
 
 def _tokens(calls: Sequence[Call] | None) -> dict[str, int | None]:

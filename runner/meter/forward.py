@@ -25,7 +25,7 @@ PASSED = frozenset({"content-type", "retry-after", "retry-after-ms", "request-id
 """Headers of an answer that go back."""
 FAMILIES = ("x-ratelimit-", "anthropic-ratelimit-", "openai-processing-")
 """Beginnings of further ones."""
-UNAUTHORIZED, NOT_FOUND, BAD_GATEWAY, GATEWAY_TIMEOUT = 401, 404, 502, 504
+BAD, UNAUTHORIZED, NOT_FOUND, BAD_GATEWAY, GATEWAY_TIMEOUT = 400, 401, 404, 502, 504
 
 
 class Outlet(Protocol):
@@ -92,9 +92,12 @@ class Forward:
         names = (*COMMON, *self._wire.headers)
         headers = {name: request.headers[name] for name in names if name in request.headers}
         url = upstream.url(self._wire.first, request.path) + (f"?{request.query}" if request.query else "")
-        asked = self._http.build_request(
-            request.method, url, content=body, headers=headers | {"accept-encoding": "identity"} | upstream.sent()
-        )
+        headers |= {"accept-encoding": "identity"} | upstream.sent()
+        try:
+            asked = self._http.build_request(request.method, url, content=body, headers=headers)
+        except (ValueError, httpx.InvalidURL) as error:
+            answer.costs = False
+            raise Refusal(BAD, "The request has headers or a query that can't be sent on.") from error
         try:
             response = self._http.send(asked, stream=True)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:

@@ -2,7 +2,7 @@
 
 A call is let through only while what is spent, together with what the calls under way can cost at most, is below each
 limit. The last call that was let through can go over by itself, and no other: parallel agents overshoot by one call at
-most. A call whose usage stayed unknown counts with what it could have cost: a budget is no sieve for answers that are
+most. A call whose usage stayed unknown counts with what it can have cost: a budget is no sieve for answers that are
 broken off.
 """
 
@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from runner.contract import Outcome
+from runner.meter.bounds import Bound
 from runner.meter.refusal import Refusal, Stop
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 
 WARN_AT = Decimal("0.8")
 """Share of a budget from which on the job warns, once."""
-ADMISSION_SECONDS = 90.0
-"""Seconds that a call waits for those under way where only what they could cost stands in its way."""
+ADMISSION_SECONDS = 240.0
+"""Seconds that a call waits for those under way where only what they could cost stands in its way; agents give a call
+up after five minutes."""
 WAIT_SECONDS = 0.5
 """Seconds after which a waiting call looks again, at the latest, whether its run still lasts."""
 PAYMENT_REQUIRED, TOO_MANY = 402, 429
@@ -34,14 +36,6 @@ CURE = "Raise it in the policy file and say /retry."
 ENDED = "The run has ended."
 DAY = "What the repository may spend today"
 TOMORROW = "Say /retry tomorrow (UTC), or raise budget.usd_per_day in the policy file."
-
-
-@dataclass(frozen=True, slots=True)
-class Worst:
-    """What a call can cost at most; dollars are None where its model has no price."""
-
-    usd: Decimal | None
-    tokens: int
 
 
 @dataclass
@@ -102,7 +96,7 @@ class Limits:
             update={"usd": min(usd, default=None), "tokens": min(tokens, default=None)},
         )
 
-    def admit(self, worst: Worst, model: str | None, lasts: Callable[[], bool]) -> None:
+    def admit(self, worst: Bound, model: str | None, lasts: Callable[[], bool]) -> None:
         """Reserve what a call can cost; waits for calls under way, and raises :class:`Refusal` where it may not go."""
         if worst.usd is None and self._usd and not self._tokens:
             raise _unpriced(model)
@@ -116,24 +110,21 @@ class Limits:
                 self._changed.wait(WAIT_SECONDS)
             self._move(worst, 1)
 
-    def settle(self, worst: Worst, usd: Decimal | None, tokens: int, *, complete: bool) -> None:
-        """Put what a call cost in the place of its reservation; incomplete figures read "at least"."""
+    def settle(self, worst: Bound, known: Bound, most: Bound | None = None) -> None:
+        """Put what a call cost in the place of its reservation; ``most`` is what it can have cost, if unsure."""
         with self._changed:
             self._move(worst, -1)
-            for cap, known, most in self._with(usd, tokens, worst):
-                cap.spent += known
-                if not complete:
-                    cap.uncertain += max(Decimal(0), most - known)
+            for cap, spent in self._with(known):
+                cap.spent += spent
+            for (cap, unsure), (_, spent) in zip(self._with(most or known), self._with(known), strict=True):
+                cap.uncertain += max(Decimal(0), unsure - spent)
             self._changed.notify_all()
         self._warn_once()
 
     def charge(self, row: Usage) -> None:
         """Count a run that went past the meter."""
-        known = (row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens)
-        with self._changed:
-            for cap, spent, _ in self._with(row.usd, sum(each for each in known if each), Worst(None, 0)):
-                cap.spent += spent
-        self._warn_once()
+        counts = (row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens)
+        self.settle(Bound(None, 0), Bound(row.usd, sum(count for count in counts if count)))
 
     @property
     def _usd(self) -> list[_Cap]:
@@ -153,14 +144,14 @@ class Limits:
                 raise Refusal(PAYMENT_REQUIRED, cap.sentence(), stop=Stop(Outcome.OVER_BUDGET, cap.sentence()))
         return all(cap.gone + cap.reserved < cap.limit for cap in self._all)
 
-    def _move(self, worst: Worst, sign: int) -> None:
-        for cap, _, most in self._with(None, 0, worst):
+    def _move(self, worst: Bound, sign: int) -> None:
+        for cap, most in self._with(worst):
             cap.reserved += sign * most
 
-    def _with(self, usd: Decimal | None, tokens: int, worst: Worst) -> list[tuple[_Cap, Decimal, Decimal]]:
-        """Return each cap with what is known to be spent and the most that can be, in its own unit."""
-        dollars = [(cap, usd or Decimal(0), worst.usd or Decimal(0)) for cap in self._usd]
-        return dollars + [(cap, Decimal(tokens), Decimal(worst.tokens)) for cap in self._tokens]
+    def _with(self, bound: Bound) -> list[tuple[_Cap, Decimal]]:
+        """Return each cap with a sum in its own unit."""
+        dollars = [(cap, bound.usd or Decimal(0)) for cap in self._usd]
+        return [*dollars, *((cap, Decimal(bound.tokens)) for cap in self._tokens)]
 
     def _warn_once(self) -> None:
         for cap in self._all:

@@ -33,6 +33,8 @@ CLIENT_SECONDS = 120.0
 connection that it keeps open."""
 MAX_CONNECTIONS = 64
 """Connections at once; further ones are closed."""
+WAITING = 128
+"""Connections that may wait to be taken."""
 MAX_DRAINED = 4_000_000
 """Bytes of a request that are read only to be refused."""
 POLL_SECONDS = 0.1
@@ -151,6 +153,7 @@ class Server(ThreadingHTTPServer):
     """On loopback, at a port that the system chooses."""
 
     daemon_threads = True
+    request_queue_size = WAITING
 
     def __init__(self, front: Front) -> None:
         """Begin to listen; raises OSError where that can't be had."""

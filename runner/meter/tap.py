@@ -7,17 +7,18 @@ import socket
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Self
 
 from runner.agents.base import Call
 from runner.contract import Outcome
+from runner.meter.bounds import Bound, broken, worst
 from runner.meter.ledger import CallSent, CallSettled, RunBegun, RunEnded
-from runner.meter.limits import ENDED, TOO_MANY, Worst
+from runner.meter.limits import ENDED, TOO_MANY
 from runner.meter.progress import Progress
 from runner.meter.refusal import Refusal, Stop
-from runner.prices import cost, window
+from runner.prices import cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,15 +30,11 @@ if TYPE_CHECKING:
     from runner.meter.limits import Limits
     from runner.meter.upstream import Upstream
     from runner.meter.wire.base import Ask, Reader
-    from runner.prices import Cost
     from runner.results import Unit
     from runner.terms import AgentSpec, Api, Price
 
 LINGER_SECONDS = 1.0
 """Seconds that the end of a run waits for calls under way to be settled, once they have been cut off."""
-WIDEST = 1_000_000
-"""Tokens of input that a call may have which takes some from where the request does not show it, where the price table
-does not know the model's own limit."""
 COUNTS = (
     *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cache_write_1h_tokens"),
     "reasoning_tokens",
@@ -65,7 +62,11 @@ class Flow:
 
     key: str
     ask: Ask
-    worst: Worst
+    size: int
+    """Bytes of the request."""
+    worst: Bound
+    began: float = field(default_factory=time.monotonic)
+    """On the monotonic clock; it waited for leave since."""
 
 
 class Tap:
@@ -162,7 +163,7 @@ class Tap:
         if ask.refusal is not None:
             self._learn(None)
             raise Refusal(BAD, ask.refusal)
-        flow = Flow(secrets.token_hex(8), ask, self._worst(ask, size))
+        flow = Flow(secrets.token_hex(8), ask, size, worst(ask, size, self._shared.prices))
         try:
             self._shared.limits.admit(flow.worst, ask.model, lambda: self._open)
         except Refusal as refusal:
@@ -173,7 +174,7 @@ class Tap:
             if self._open:
                 self._live[flow.key] = None
         if flow.key not in self._live:
-            self._shared.limits.settle(flow.worst, None, 0, complete=True)
+            self._shared.limits.settle(flow.worst, Bound(None, 0))
             raise Refusal(TOO_MANY, ENDED)
         self._announce(flow)
         return flow
@@ -197,16 +198,19 @@ class Tap:
         complete = True
         if reader is not None:
             call, complete = reader.call(flow.ask), reader.complete
-        self._record(flow, status, call, complete=complete)
+        try:
+            self._record(flow, status, call, complete=complete)
+        finally:
+            with self._settled:
+                self._live.pop(flow.key, None)
+                self._settled.notify_all()
         brought = reader is not None and complete and not reader.failed and call is not None and call.output_tokens
         self._learn(reader.digest() if reader is not None and brought else None)
-        with self._settled:
-            self._live.pop(flow.key, None)
-            self._settled.notify_all()
         self._shared.changed()
 
     def _record(self, flow: Flow, status: int | None, call: Call | None, *, complete: bool) -> None:
-        priced = self._cost(call, flow.ask)
+        prices = self._shared.prices
+        priced = cost(call, prices, flow.ask.model) if call is not None else None
         usd = priced.usd if priced else None
         counts = {} if call is None else {name: getattr(call, name) for name in COUNTS}
         if call is not None and not call.all_input and not call.output_tokens:
@@ -226,21 +230,9 @@ class Tap:
         with suppress(OSError):  # a full disk: the figures of this process stay right
             self._shared.ledger.write(settled)
         tokens = call.all_input + call.output_tokens if call else 0
-        self._shared.limits.settle(flow.worst, usd, tokens, complete=complete)
-
-    def _cost(self, call: Call | None, ask: Ask) -> Cost | None:
-        return cost(call, self._shared.prices, ask.model) if call is not None else None
-
-    def _worst(self, ask: Ask, size: int) -> Worst:
-        """Return what a call can cost at most: no token is shorter than a byte, and each way to bill input is tried."""
-        widest = window(ask.model) if ask.model else None
-        given = (widest or WIDEST) if ask.hidden else min(size, widest or size)
-        plain = Call(ask.model, given, ask.output, variant=ask.variant)
-        ways = [plain, replace(plain, input_tokens=0, cache_write_tokens=given)]
-        if ask.long_cache:
-            ways.append(replace(ways[1], cache_write_1h_tokens=given))
-        amounts = [found.usd for way in ways if (found := self._cost(way, ask))]
-        return Worst(max(amounts, default=None), given + ask.output)
+        seconds = time.monotonic() - flow.began
+        most = None if complete else broken(flow.ask, flow.size, call, seconds, prices)
+        self._shared.limits.settle(flow.worst, Bound(usd, tokens), most)
 
     def _announce(self, flow: Flow) -> None:
         """Put the reservation on disk before anything is spent."""

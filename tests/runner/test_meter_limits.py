@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -152,17 +153,30 @@ def test_most_of_a_budget_is_warned_of_once(lab: Lab) -> None:
     assert lab.warnings == ["80% is gone. The budget: $0.0158 of $0.0198."]
 
 
-def test_a_cut_stream_counts_at_least_and_the_budget_takes_its_worst(lab: Lab) -> None:
+def test_a_cut_stream_counts_at_least(lab: Lab) -> None:
     row = once(lab, Answer(ANTHROPIC.stream().pieces[:3], cut=True), budget=Budget(usd=Decimal(1)))
     assert (row.input_tokens, row.cache_read_tokens, row.output_tokens, row.complete) == (1000, 200, 1, False)
     assert row.usd == Decimal("0.003075")
     assert row.usd_source is UsdSource.METERED
-    with lab.meter(Budget(usd=Decimal("0.015"))) as meter, open_at(meter, ANTHROPIC) as tap:
+
+
+def test_a_budget_is_no_sieve_for_answers_that_break_off(lab: Lab) -> None:
+    lab.api.answer = lambda _asked: Answer(RESPONSES.stream().pieces[:3], cut=True)
+    with lab.meter(Budget(usd=Decimal("0.01"))) as meter, open_at(meter, RESPONSES) as tap:
+        long = {"input": "x" * 4_000}
         with pytest.raises(httpx.HTTPError):
-            ask(tap, ANTHROPIC)
-        refused = ask(tap, ANTHROPIC)
-    assert refused.status_code == 402
-    assert "$0.0031 of $0.0150, and up to $0.0123 by calls of unknown usage" in refused.text
+            ask(tap, RESPONSES, body=long)
+        assert meter.limits.rest().usd is not None
+        statuses = {402} if meter.limits.spent() else set()
+        while not statuses:
+            with suppress(httpx.HTTPError):
+                statuses.add(ask(tap, RESPONSES, body=long).status_code)
+        (row,) = meter.rows()
+    assert statuses == {402}
+    assert len(lab.api.asked) <= 2
+    assert (row.usd, row.complete) == (None, False)
+    assert tap.stopped is not None
+    assert "$0.00 of $0.0100, and up to $0.0" in tap.stopped.sentence
 
 
 @pytest.mark.parametrize(
@@ -364,3 +378,18 @@ def test_a_ledger_that_a_kill_cut_off_is_read_as_far_as_it_goes(lab: Lab) -> Non
     path.unlink()
     os.mkfifo(path)
     assert read_ledger(path) == ()
+
+
+def test_a_name_that_can_not_be_written_down_harms_nothing(lab: Lab) -> None:
+    odd = Answer(sse({"type": "message_start", "message": {"model": "\ud800", "usage": {"input_tokens": 5}}}))
+    lab.api.answer = lambda _asked: odd
+    with lab.meter() as meter, open_at(meter, ANTHROPIC) as tap:
+        url = f"{endpoint(tap).base(ANTHROPIC.api)}/v1/messages"
+        strange = json.dumps({**ANTHROPIC.request, "model": "\udfff"}).encode()
+        assert httpx.post(url, content=strange, headers={"x-api-key": endpoint(tap).key}).status_code == 200
+        head = {"x-api-key": endpoint(tap).key, "anthropic-beta": "caf\xe9".encode("latin-1")}
+        assert httpx.post(url, json=ANTHROPIC.request, headers=head).status_code == 400
+        tap.end(1)
+        (row,) = meter.rows()
+    assert row.model_dump_json()
+    assert lab.rows() == (row,)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from runner.terms import Api
 if TYPE_CHECKING:
     from runner.agents.base import Call
 
+MODELS = re.compile(r"/v1/models(?:/\w[\w.:-]*)?")
 ERRORS = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -44,9 +46,8 @@ class Anthropic:
 
     def is_free(self, method: str, path: str) -> bool:
         """Return whether this is a count of tokens or the list of models."""
-        return (method, path) == ("POST", "/v1/messages/count_tokens") or (
-            method == "GET" and (path == "/v1/models" or path.startswith("/v1/models/"))
-        )
+        counts = (method, path) == ("POST", "/v1/messages/count_tokens")
+        return counts or (method == "GET" and MODELS.fullmatch(path) is not None)
 
     def ask(self, path: str, body: dict[str, Any]) -> Ask:  # noqa: ARG002 - the model is in the body
         """Return what a call asks for."""

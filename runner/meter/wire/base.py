@@ -83,8 +83,7 @@ class Reader:
 
     def named(self, model: object) -> None:
         """Note the name of the model that answered."""
-        if isinstance(model, str) and model:
-            self.model = model[:MAX_NAME]
+        self.model = name(model) or self.model
 
 
 class Wire(Protocol):
@@ -116,8 +115,8 @@ class Wire(Protocol):
 
 
 def name(value: object) -> str | None:
-    """Return the name of a model as a request gives it."""
-    return value[:MAX_NAME] if isinstance(value, str) and value else None
+    """Return the name of a model as a request or an answer gives it, in letters that can be written down."""
+    return value[:MAX_NAME].encode("utf-8", "replace").decode() if isinstance(value, str) and value else None
 
 
 def limit(body: dict[str, Any], *names: str) -> int:

@@ -12,9 +12,9 @@ from typing import Any
 from runner.meter.wire.base import Ask, Reader, count, limit, name, objects, table, uncached
 from runner.terms import Api
 
-CALL = re.compile(r"/v1(?:beta)?/models/([\w.-]+):(?:generateContent|streamGenerateContent)")
-FREE = re.compile(r"/v1(?:beta)?/models/[\w.-]+:countTokens")
-MODELS = re.compile(r"/v1(?:beta)?/models(?:/[\w.-]+)?")
+CALL = re.compile(r"/v1(?:beta)?/models/(\w[\w.-]*):(?:generateContent|streamGenerateContent)")
+FREE = re.compile(r"/v1(?:beta)?/models/\w[\w.-]*:countTokens")
+MODELS = re.compile(r"/v1(?:beta)?/models(?:/\w[\w.-]*)?")
 STATES = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from runner.meter.wire.base import Reader, count, table, uncached
 
+MODELS = re.compile(r"/v1/models(?:/\w[\w.:-]*)?")
 KINDS = {
     400: ("invalid_request_error", None),
     401: ("invalid_request_error", "invalid_api_key"),
@@ -28,7 +30,7 @@ def error(status: int, sentence: str) -> dict[str, Any]:
 
 def is_models(method: str, path: str) -> bool:
     """Return whether this asks for the list of models, or for one of them."""
-    return method == "GET" and (path == "/v1/models" or path.startswith("/v1/models/"))
+    return method == "GET" and MODELS.fullmatch(path) is not None
 
 
 def tier(value: object) -> tuple[str, str] | None:

@@ -106,6 +106,19 @@ class Stage:
             total += _as_told(seen.tokens or Tokens(0, 0), seen.api)
         return total
 
+    def require_equal_ledger(self) -> None:
+        """Compare what the report says was spent with what the model's answers billed."""
+        billed, rows = self.billed(), self.rows
+        counted = {
+            "input": sum(row.input_tokens or 0 for row in rows),
+            "output": sum(row.output_tokens or 0 for row in rows),
+            "cache_read": sum(row.cache_read_tokens or 0 for row in rows),
+            "cache_write": sum(row.cache_write_tokens or 0 for row in rows),
+        }
+        assert counted == {name: getattr(billed, name) for name in counted}
+        usd = sum((row.usd or Decimal(0) for row in rows), Decimal(0))
+        assert usd.quantize(Decimal("0.0001")) == dollars(billed)
+
 
 def tree_of(lab: Lab) -> Path:
     return lab.home / "worktrees" / "1" / UID / "tree"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +14,7 @@ from tests.agents.clis import CLIS, Cli
 from tests.agents.differences import DIFFERENCES
 from tests.agents.processes import agent_of
 from tests.agents.scenarios import SCENARIOS, WAITING, Scenario
-from tests.agents.stage import Stage, dollars, stage
+from tests.agents.stage import Stage, stage
 from tests.runner.lab import wait_until
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def test_agent(cli: Cli, scenario: Scenario, tmp_path: Path, record_property: Ca
             scenario.check(played)
         assert all(seen.key == played.api.key for seen in played.api.seen), "the meter sent the real key"
         if scenario.billed:
-            _require_equal_ledger(played)
+            played.require_equal_ledger()
 
 
 def _run(played: Stage, word: str) -> Report:
@@ -67,20 +66,6 @@ def _kill(played: Stage, word: str) -> None:
 def _waiting(played: Stage) -> Path:
     """Return the file by which the scripted command says that it has begun."""
     return played.tree.parent / "home" / WAITING
-
-
-def _require_equal_ledger(played: Stage) -> None:
-    """Compare what the report says was spent with what the model's answers billed."""
-    billed, rows = played.billed(), played.rows
-    counted = {
-        "input": sum(row.input_tokens or 0 for row in rows),
-        "output": sum(row.output_tokens or 0 for row in rows),
-        "cache_read": sum(row.cache_read_tokens or 0 for row in rows),
-        "cache_write": sum(row.cache_write_tokens or 0 for row in rows),
-    }
-    assert counted == {name: getattr(billed, name) for name in counted}
-    usd = sum((row.usd or Decimal(0) for row in rows), Decimal(0))
-    assert usd.quantize(Decimal("0.0001")) == dollars(billed)
 
 
 def test_every_difference_names_a_scenario_of_an_agent() -> None:

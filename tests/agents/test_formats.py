@@ -1,0 +1,41 @@
+"""Agents that can speak several wire formats: the meter counts each of them, with the real program before it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.contract import Outcome
+from runner.terms import Api
+from tests.agents.clis import Cli
+from tests.agents.scenarios import SCENARIOS
+from tests.agents.stage import stage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.agents
+
+
+@pytest.mark.parametrize(
+    ("cli", "api"),
+    [
+        (Cli("opencode", "openai/gpt-5.5"), Api.RESPONSES),
+        (Cli("opencode", "google/gemini-2.5-pro"), Api.GEMINI),
+        (Cli("opencode", "house/kimi"), Api.CHAT),
+        (Cli("copilot", "gpt-5.5"), Api.RESPONSES),
+        (Cli("copilot", "kimi"), Api.CHAT),
+    ],
+    ids=lambda value: value if isinstance(value, Api) else value.name,
+)
+def test_a_file_is_edited_and_every_token_counted(cli: Cli, api: Api, tmp_path: Path) -> None:
+    if cli.program is None:
+        pytest.skip(f"not tested: {cli.name} is not installed; run `make test-agents`")
+    scenario = SCENARIOS[0]
+    with stage(tmp_path, cli, scenario.script) as played:
+        report = played.run()
+        assert report.outcome is Outcome.VERIFIED, f"{report.sentence}\n{report.output_tail}"
+        assert {seen.api for seen in played.api.main} == {api}
+        scenario.check(played)
+        played.require_equal_ledger()

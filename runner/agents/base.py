@@ -188,9 +188,18 @@ def prompt_of(run: AgentRun) -> str:
     return prompt
 
 
+FED = ("/bin/sh", "-c", 'exec "$@" <"$0"')
+"""What goes before a prompt's file and a command that reads the prompt from standard input."""
+
+
 def fed(prompt_file: Path, command: Sequence[str]) -> list[str]:
     """Return the argument list by which ``command`` reads the prompt from standard input, in the same process."""
-    return ["/bin/sh", "-c", 'exec "$@" <"$0"', str(prompt_file), *command]
+    return [*FED, str(prompt_file), *command]
+
+
+def program_of(command: Sequence[str]) -> str:
+    """Return the agent's own program in its argument list."""
+    return command[len(FED) + 1] if tuple(command[: len(FED)]) == FED else command[0]
 
 
 def shortened(said: object) -> str:

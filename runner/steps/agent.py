@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from runner import process
 from runner.agents import agent_for
-from runner.agents.base import AgentError, AgentResult, AgentRun
+from runner.agents.base import AgentError, AgentResult, AgentRun, program_of
 from runner.agents.home import login, put
 from runner.agents.result import InvalidResultError, Result, read_result
 from runner.agents.tiers import with_model
@@ -186,7 +186,8 @@ class Conversation:
             meter=self._socket,
             meter_port=SHIM_PORT,
         )
-
+        if fault := job.sandbox.fault_of_program(program_of(command), confinement, env):
+            raise Ending(Outcome.AGENT_FAILED, fault)
         started = time.monotonic()
         with job.watch.polled(), tap:
             try:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from runner.commits import FILE
 from runner.filters import ATTRIBUTES, POINTER_BYTES, filtered, refusal
-from runner.folders import remove
+from runner.folders import give, remove
 from runner.git import Git, display, split
 from runner.steering import NO_FILE, disarm
 
@@ -95,6 +95,12 @@ class FileTree:
         more = [f"{len(sentences) - MAX_SENTENCES} more."] if len(sentences) > MAX_SENTENCES else []
         present = tuple(path for path in there if path not in faults)
         return Candidates(present, gone, (*sentences[:MAX_SENTENCES], *more), sha)
+
+    def put_back(self, paths: Sequence[bytes]) -> None:
+        """Check files of the index out again, for whom the tree belongs to."""
+        self.git.run("checkout-index", "-f", "-z", "--stdin", stdin=b"".join(path + b"\0" for path in paths))
+        owner = self.tree.stat()
+        give((owner.st_uid, owner.st_gid) if os.geteuid() == 0 else None, self.tree)
 
     def _filtered(self, paths: Sequence[bytes], tracked: Mapping[bytes, str]) -> dict[bytes, str]:
         """Return the files that a filter would store, and whose content is not one that the parent commit has."""

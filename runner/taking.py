@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from runner.filetree import Candidates, FileTree
 
+SPARSE = "The work tree was made sparse; {} files missing from it were put back, deleted ones among them."
 MAX_NAMED = 5
 """Paths that a sentence about commits names."""
 
@@ -27,9 +28,14 @@ def is_kept_out(path: bytes, kept_out: Sequence[str]) -> bool:
     )
 
 
-def candidates(files: FileTree, sha: str, kept_out: Sequence[str], *, unfiltered: bool = False) -> Candidates:
-    """Return what of the files can be committed on top of ``sha``."""
+def candidates(
+    files: FileTree, sha: str, kept_out: Sequence[str], *, unfiltered: bool = False, sparse: bool = False
+) -> Candidates:
+    """Return what of the files can be committed on top of ``sha``; what a ``sparse`` tree lacks was not deleted."""
     found = files.candidates(sha, unfiltered=unfiltered)
+    if sparse and found.gone:
+        files.put_back(found.gone)
+        found = replace(found, gone=(), refused=(*found.refused, SPARSE.format(len(found.gone))))
     return replace(found, present=tuple(path for path in found.present if not is_kept_out(path, kept_out)))
 
 

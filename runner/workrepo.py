@@ -85,6 +85,10 @@ class WorkRepository:
         paths = (self.tree / ".git", admin / "gitdir", admin / "commondir", self.repository / "objects/info/alternates")
         return {str(path): snapshot.read(path) for path in paths}
 
+    def is_sparse(self) -> bool:
+        """Whether the agent left a part of the files out of its work tree (git-sparse-checkout(1))."""
+        return os.path.lexists(self.repository / ADMIN / "info" / "sparse-checkout")
+
     def tip(self) -> str:
         """Return the commit that the plan's branch is at; raise WrongBranchError, DamagedError."""
         name = f"refs/heads/{self.branch}"

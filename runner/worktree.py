@@ -179,7 +179,7 @@ class Workspace:
             self._advance(tip)
         else:
             self._repair()
-        worst = next((kind for kind in Finding if any(kind is one for one, _ in found)), None)
+        worst = min((kind for kind, _ in found), key=list(Finding).index, default=None)
         return Inspection(worst, tuple(sentence for _, sentence in found), tip)
 
     def _check_pointers(self) -> None:
@@ -210,7 +210,8 @@ class Workspace:
         self._save(replace(self._state, kept_out=tuple(paths)))
 
     def _candidates(self, sha: str, *, unfiltered: bool = False) -> Candidates:
-        return candidates(self._files, sha, self._state.kept_out, unfiltered=unfiltered)
+        sparse = self._repository.is_sparse()
+        return candidates(self._files, sha, self._state.kept_out, unfiltered=unfiltered, sparse=sparse)
 
     def _published(self) -> str:
         """Return what the branch must go on from: what was pushed of it, or the base."""

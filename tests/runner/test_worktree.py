@@ -378,6 +378,19 @@ def test_nothing_is_stored_that_only_a_filter_may_store(
     assert stored == changed(workspace).keys()
 
 
+def test_what_a_sparse_work_tree_lacks_was_not_deleted(place: Bench, workspace: Workspace) -> None:
+    sh(workspace.tree, "git sparse-checkout set --no-cone /a.txt; test ! -e src; echo new > a.txt; git commit -qam a")
+    sh(workspace.tree, "echo newer > b.txt")
+    inspection = workspace.inspect()
+    assert inspection.finding is Finding.REFUSED_FILES
+    assert "sparse" in " ".join(inspection.sentences)
+    workspace.commit("b", BOT)
+    assert changed(workspace) == {b"a.txt": "M", b"b.txt": "A"}
+    assert (workspace.tree / "src/m.py").exists()
+    workspace.freeze()
+    assert sh(workspace.tree, "git status --porcelain") == ""
+
+
 def test_objects_of_another_repository_do_not_get_in(place: Bench, workspace: Workspace, tmp_path: Path) -> None:
     sh(tmp_path, "git init -q secret; cd secret; echo secret > s; git add s; git commit -qm s")
     blob = sh(tmp_path / "secret", "git hash-object s")

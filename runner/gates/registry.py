@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 from runner.contract import GateStatus
 from runner.gates.conflicts import NAME as CONFLICTS
 from runner.gates.conflicts import conflicts
+from runner.gates.packages import NAME as DEPENDENCIES
+from runner.gates.packages import dependencies
 from runner.gates.scope import NAME as SCOPE
 from runner.gates.scope import scope
 from runner.gates.secrets import NAME as SECRETS
 from runner.gates.secrets import secrets
+from runner.gates.security import NAME as SECURITY
+from runner.gates.security import security
 from runner.gates.weakening import NAME as WEAKENING
 from runner.gates.weakening import weakening
 from runner.terms import CheckMode
@@ -45,6 +49,8 @@ BUILT_IN: tuple[BuiltIn, ...] = (
     BuiltIn(SCOPE, scope, CheckMode.BLOCK),
     BuiltIn(CONFLICTS, conflicts, CheckMode.BLOCK),
     BuiltIn(SECRETS, secrets, CheckMode.BLOCK),
+    BuiltIn(SECURITY, security, CheckMode.INFORM, ANY),
+    BuiltIn(DEPENDENCIES, dependencies, CheckMode.INFORM, ANY),
     BuiltIn(WEAKENING, weakening, CheckMode.BLOCK, frozenset({CheckMode.BLOCK, CheckMode.INFORM})),
 )
 """What is cheap and certain comes first; the repository's own commands follow."""

@@ -30,11 +30,12 @@ def failed(name: str, faults: Sequence[str]) -> GateResult:
     more = f" And {len(faults) - 1} more." if len(faults) > 1 else ""
     summary = cut(faults[0], MAX_LINE - len(more)) + more
     return GateResult(
-        name=name, blocking=True, status=GateStatus.FAILED, seconds=0, summary=summary, tail=_listed(faults)
+        name=name, blocking=True, status=GateStatus.FAILED, seconds=0, summary=summary, tail=listed(faults)
     )
 
 
-def _listed(faults: Sequence[str]) -> str:
+def listed(faults: Sequence[str]) -> str:
+    """Return as many of ``faults`` as fit into a result's tail, and how many do not."""
     lines: list[str] = []
     left = MAX_TAIL - 40
     for number, fault in enumerate(faults):

@@ -90,13 +90,13 @@ def _long(body: object) -> bool:
 class _Reader(Reader):
     def __init__(self) -> None:
         super().__init__()
-        self._compacted = (0, 0)
+        self._compacted: dict[str, int] = {}
 
     def call(self, ask: Ask) -> Call | None:
-        found, (given, brought) = super().call(ask), self._compacted
+        found = super().call(ask)
         if found is None:
             return None
-        return replace(found, input_tokens=found.input_tokens + given, output_tokens=found.output_tokens + brought)
+        return replace(found, **{name: getattr(found, name) + more for name, more in self._compacted.items()})
 
     def take(self, event: dict[str, Any]) -> None:
         kind = event.get("type")
@@ -131,25 +131,29 @@ class _Reader(Reader):
         self.say("text", block.get("text"))
 
     def _usage(self, usage: dict[str, Any]) -> None:
-        self.learn(
-            input_tokens=count(usage, "input_tokens"),
-            output_tokens=count(usage, "output_tokens"),
-            cache_read_tokens=count(usage, "cache_read_input_tokens"),
-            cache_write_tokens=count(usage, "cache_creation_input_tokens"),
-            cache_write_1h_tokens=count(table(usage, "cache_creation"), "ephemeral_1h_input_tokens"),
-            reasoning_tokens=count(table(usage, "output_tokens_details"), "thinking_tokens"),
-            web_searches=count(table(usage, "server_tool_use"), SEARCHES),
-        )
+        tools = table(usage, "server_tool_use")
+        thought = count(table(usage, "output_tokens_details"), "thinking_tokens")
+        self.learn(**_billed(usage), reasoning_tokens=thought, web_searches=count(tools, SEARCHES))
         if usage.get("speed") == "fast":
             self.variant = ("speed", "fast")
-        tools = table(usage, "server_tool_use")
         self.extras |= any(count(tools, tool) for tool in tools if tool not in FREE_TOOLS)
         self.extras |= usage.get("inference_geo") == "us"  # dearer, and not in the table
         self._iterations(objects(usage.get("iterations")))
 
     def _iterations(self, parts: list[dict[str, Any]]) -> None:
-        compactions = [part for part in parts if part.get("type") == "compaction"]
+        """Add what the top of the record leaves out; parts of another kind are another model's."""
+        compactions = [_billed(part) for part in parts if part.get("type") == "compaction"]
         if compactions:
-            given = sum(count(part, "input_tokens") or 0 for part in compactions)
-            self._compacted = given, sum(count(part, "output_tokens") or 0 for part in compactions)
+            self._compacted = {name: sum(part[name] or 0 for part in compactions) for name in compactions[0]}
         self.extras |= any(part.get("type") not in {"compaction", "message"} for part in parts)
+
+
+def _billed(usage: dict[str, Any]) -> dict[str, int | None]:
+    """Return the counts that cost, by their names in :class:`~runner.agents.base.Call`."""
+    return {
+        "input_tokens": count(usage, "input_tokens"),
+        "output_tokens": count(usage, "output_tokens"),
+        "cache_read_tokens": count(usage, "cache_read_input_tokens"),
+        "cache_write_tokens": count(usage, "cache_creation_input_tokens"),
+        "cache_write_1h_tokens": count(table(usage, "cache_creation"), "ephemeral_1h_input_tokens"),
+    }

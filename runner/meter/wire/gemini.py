@@ -23,6 +23,8 @@ STATES = {
     429: "RESOURCE_EXHAUSTED",
 }
 """Names of a status; any other is ``INTERNAL``."""
+BY_PROMPT = ("gemini-1", "gemini-2")
+"""How models begin whose searches are billed by the prompt, not by the query."""
 TIERS = frozenset({"flex", "priority"})
 """Tiers of service with prices of their own."""
 
@@ -82,11 +84,16 @@ class _Reader(Reader):
             ended |= bool(candidate.get("finishReason"))
             for part in objects(table(candidate, "content").get("parts")):
                 self._part(part)
-            queries = table(candidate, "groundingMetadata").get("webSearchQueries")
-            self.learn(web_searches=len(queries) if isinstance(queries, list) and queries else None)
+            self._searched(table(candidate, "groundingMetadata").get("webSearchQueries"))
         if usage := table(event, "usageMetadata"):
             self._usage(usage)
             self.complete |= ended
+
+    def _searched(self, queries: object) -> None:
+        """Count the searches: each query that says something once, and of older models a prompt as one."""
+        found = {query for query in queries if isinstance(query, str) and query} if isinstance(queries, list) else set()
+        if found:
+            self.learn(web_searches=1 if (self.model or "").startswith(BY_PROMPT) else len(found))
 
     def _part(self, part: dict[str, Any]) -> None:
         if part.get("thought"):

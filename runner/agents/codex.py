@@ -41,8 +41,10 @@ IDLE_MS = 300_000
 """Milliseconds that a stream may be silent."""
 ROLLOUTS = ".codex/sessions/*/*/*/rollout-*.jsonl"
 """Where the session logs are, relative to HOME."""
-QUIET = ("-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false", "--disable", "plugins")
+QUIET = ("-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")
 """Nobody but the model's API is spoken to."""
+OFF = ("plugins", "apps", "hooks")
+"""Features that are switched off: what speaks to others, and what a repository could start."""
 
 
 class Codex:
@@ -63,6 +65,7 @@ class Codex:
             *(["-c", f"model_reasoning_effort={json.dumps(run.spec.effort)}"] if run.spec.effort else []),
             *_provider(run),
             *QUIET,
+            *(word for feature in OFF for word in ("--disable", feature)),
             *("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"),
             *([run.session] if run.resume else []),
             prompt_of(run),

@@ -1,4 +1,7 @@
-"""Agents that can speak several wire formats: the meter counts each of them, with the real program before it."""
+"""Agents that can speak to their models in several ways: the meter counts each of them, with the real program.
+
+Codex offers its newer models one tool that runs JavaScript, and its older ones a tool for each thing.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.agents.tiers import MODELS
 from runner.contract import Outcome
-from runner.terms import Api
+from runner.terms import Api, Tier
 from tests.agents.clis import Cli
 from tests.agents.scenarios import SCENARIOS
 from tests.agents.stage import stage
@@ -21,6 +25,7 @@ pytestmark = pytest.mark.agents
 @pytest.mark.parametrize(
     ("cli", "api"),
     [
+        (Cli("codex", MODELS["codex"][Tier.BALANCED]), Api.RESPONSES),
         (Cli("opencode", "openai/gpt-5.5"), Api.RESPONSES),
         (Cli("opencode", "google/gemini-2.5-pro"), Api.GEMINI),
         (Cli("opencode", "house/kimi"), Api.CHAT),

@@ -1,6 +1,6 @@
 """A model that plays the demo's script for a real agent: it answers each prompt with one command, and then is done.
 
-For :mod:`tests.runner.model_api`, so that ``AGENT=claude`` can be tested without a model and without its price.
+For :mod:`tests.agents.model_api`, so that ``AGENT=claude`` can be tested without a model and without its price.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.agents.model_api import Shell, Tokens, Turn
 from tests.demo.agent import play
-from tests.runner.model_api import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ def answer(tasks: Sequence[Task], body: dict[str, Any]) -> Turn:
     """Return the model's turn in a conversation of Anthropic's Messages API."""
     prompts = [text for message in body["messages"] if (text := _prompt(message))]
     if not prompts or _has_result(body["messages"]):
-        return Turn(text="Done.", input_tokens=100, output_tokens=5, cache_read=900)
+        return Turn(text="Done.", tokens=Tokens(100, 5, cache_read=900))
     path, unit = RESULT.findall(prompts[-1])[-1]
     task = next(task for task in tasks if task["title"] in prompts[0])
     attempts = task["attempts"]
@@ -37,8 +37,7 @@ def answer(tasks: Sequence[Task], body: dict[str, Any]) -> Turn:
     result = json.dumps(play({**task, "attempts": [[]]}, unit, 1))
     script = f"{EDITS}\nfor change in json.loads({json.dumps(changes)!r}):\n    edit(**change)\n"
     script += f"Path({path!r}).write_text({result!r})\n"
-    command = f"python3 - <<'PLAYED'\n{script}PLAYED\n"
-    return Turn(tools=(("Bash", {"command": command, "description": "Do it"}),), input_tokens=1_000, output_tokens=300)
+    return Turn(tools=(Shell(f"python3 - <<'PLAYED'\n{script}PLAYED\n"),), tokens=Tokens(1_000, 300))
 
 
 def _has_result(messages: list[dict[str, Any]]) -> bool:

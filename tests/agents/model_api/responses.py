@@ -14,8 +14,12 @@ CODES = {401: "invalid_api_key", 402: "insufficient_quota", 429: "rate_limit_exc
 
 
 def offered(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    tools = [tool for tool in body.get("tools") or () if "name" in tool]
-    return {tool["name"]: tool.get("parameters") or {} for tool in tools}
+    """Return the tools; Codex gives those of its newer models in an item of the input, in name spaces."""
+    given = body.get("input")
+    items = [item for item in given if item.get("type") == "additional_tools"] if isinstance(given, list) else []
+    tools = [*(body.get("tools") or ()), *(tool for item in items for tool in item.get("tools") or ())]
+    flat = [inner for tool in tools for inner in (tool.get("tools") or [tool])]
+    return {tool["name"]: tool.get("parameters") or {} for tool in flat if "name" in tool}
 
 
 def streams(path: str, body: dict[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from tests.agents.model_api.script import Cut, Fault, Reply, Tokens, Turn
 from tests.agents.model_api.tools import call_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
 WIRES: dict[Api, ModuleType] = {
@@ -58,6 +58,8 @@ class ModelApi:
     key: str | None = None
     """The only key that is let in; None lets in any."""
     seen: list[Seen] = field(default_factory=list)
+    answer: Callable[[dict[str, Any]], Turn] | None = None
+    """Makes the turn from the request, where there is no script."""
     ending: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _taken: int = 0
@@ -82,7 +84,7 @@ class ModelApi:
                 turn = Turn(fault=Fault(401))
             elif WIRES[api].offered(body):
                 index, self._taken = self._taken, self._taken + 1
-                turn = self.turns[min(index, len(self.turns) - 1)]
+                turn = self.answer(body) if self.answer else self.turns[min(index, len(self.turns) - 1)]
             tokens = None if turn.fault else turn.tokens
             self.seen.append(Seen(number, api, model, key, body, index, tokens))
             return turn, number

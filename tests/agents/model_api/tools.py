@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 from pathlib import Path
@@ -24,6 +25,8 @@ ARGUMENTS = {
     "command": ("command", "cmd"),
 }
 """By which names they take an argument."""
+CODE = "exec"
+"""Codex's tool that runs JavaScript, in which all others are functions: all that its newer models are offered."""
 Schemas = dict[str, dict[str, Any]]
 """The tools that a request offers: the JSON Schema of its arguments by name, an empty one for free text."""
 
@@ -39,7 +42,10 @@ def call_of(tool: Tool, offered: Schemas, cwd: str) -> Call:
         if name in offered:
             return Call(name, _arguments(offered[name], values))
     if isinstance(tool, Write | Edit) and "apply_patch" in offered:
-        return _patch(tool, offered["apply_patch"], cwd)
+        properties = offered["apply_patch"].get("properties")
+        return Call("apply_patch", {next(iter(properties)): _patch(tool, cwd)} if properties else _patch(tool, cwd))
+    if CODE in offered and not isinstance(tool, Read):
+        return Call(CODE, _as_code(tool, cwd))
     if isinstance(tool, Shell):
         return Call("shell", values)  # not offered: the agent has to refuse it
     return call_of(Shell(_as_shell(tool, values["path"])), offered, cwd)
@@ -58,16 +64,21 @@ def _arguments(schema: dict[str, Any], values: dict[str, str]) -> dict[str, Any]
     }
 
 
-def _patch(tool: Write | Edit, schema: dict[str, Any], cwd: str) -> Call:
+def _as_code(tool: Write | Edit | Shell, cwd: str) -> str:
+    """Return the JavaScript by which a model in code mode calls a tool."""
+    if isinstance(tool, Shell):
+        return f"text(await tools.exec_command({json.dumps({'cmd': tool.command})}))"
+    return f"text(await tools.apply_patch({json.dumps(_patch(tool, cwd))}))"
+
+
+def _patch(tool: Write | Edit, cwd: str) -> str:
     path = os.path.relpath(Path(cwd, tool.path), cwd)
     if isinstance(tool, Write):
         body = [f"*** Add File: {path}", *(f"+{line}" for line in tool.content.splitlines())]
     else:
         lines = [f"-{line}" for line in tool.old.splitlines()] + [f"+{line}" for line in tool.new.splitlines()]
         body = [f"*** Update File: {path}", "@@", *lines]
-    text = "\n".join(["*** Begin Patch", *body, "*** End Patch"])
-    properties = schema.get("properties")
-    return Call("apply_patch", {next(iter(properties)): text} if properties else text)
+    return "\n".join(["*** Begin Patch", *body, "*** End Patch"])
 
 
 def _as_shell(tool: Tool, path: str) -> str:

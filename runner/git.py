@@ -65,7 +65,7 @@ SETTINGS = (
     *("color.ui=false", "diff.noprefix=false", "diff.mnemonicPrefix=false", "status.showUntrackedFiles=all"),
     *("advice.addEmbeddedRepo=false", "init.defaultBranch=none", "transfer.fsckObjects=true"),
     # what lies beside an agent's objects is the agent's as well: objects are read, never what is said of them
-    *("core.commitGraph=false", "core.multiPackIndex=false", "core.filesRefLockTimeout=2000"),
+    *("core.commitGraph=false", "core.multiPackIndex=false", "core.filesRefLockTimeout=2000", "checkout.workers=4"),
 )
 """Given to every command with ``-c``, so that they win over a repository's own configuration."""
 

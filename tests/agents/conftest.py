@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import pytest
 
 NOT_TESTED = "not tested"
+COLUMN = 24
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -29,7 +30,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def _print(terminal: pytest.TerminalReporter, cells: dict[tuple[str, str], str]) -> None:
     terminal.section("agents")
     width = max(len(scenario.name) for scenario in SCENARIOS) + 2
-    terminal.write_line(" " * width + "".join(f"{cli.name:<18}" for cli in CLIS))
+    terminal.write_line(" " * width + "".join(f"{cli.name:<{COLUMN}}" for cli in CLIS))
     for scenario in SCENARIOS:
         row = (cells.get((cli.name, scenario.name), NOT_TESTED) for cli in CLIS)
-        terminal.write_line(f"{scenario.name:<{width}}" + "".join(f"{cell:<18}" for cell in row))
+        terminal.write_line(f"{scenario.name:<{width}}" + "".join(f"{cell:<{COLUMN}}" for cell in row))

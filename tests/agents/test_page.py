@@ -7,7 +7,9 @@ import re
 
 from runner.agents import BUILT_IN
 from tests.agents.clis import CLIS
+from tests.agents.differences import DIFFERENCES
 from tests.agents.page import PACKAGES, PARTS
+from tests.agents.scenarios import SCENARIOS
 from tests.reference import ROOT, renewed
 
 PAGE = ROOT / "docs/reference/agents.md"
@@ -27,3 +29,7 @@ def test_every_built_in_agent_is_in_the_suite_and_on_the_page() -> None:
     assert {cli.name for cli in CLIS} == set(BUILT_IN) == set(PACKAGES)
     headings = re.findall(r"^### (\w+)$", PAGE.read_text(), re.MULTILINE)
     assert headings == list(BUILT_IN)
+
+
+def test_every_difference_names_a_scenario_of_an_agent() -> None:
+    assert set(DIFFERENCES) <= {(cli.name, scenario.name) for cli in CLIS for scenario in SCENARIOS}

@@ -12,10 +12,13 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+from runner.git import GitError
 from runner.terms import GateSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from runner.commits import Commits
 
     Read = Callable[[str], bytes | None]
 
@@ -31,16 +34,40 @@ MAKE_TARGETS = ("test", "check", "lint")
 """Targets of a Makefile that are checks by custom; ``check`` stands in where there is no ``test``."""
 NODE_MANAGERS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun"}
 """Whose lock file tells which program runs the scripts; npm where there is none of them."""
+NODE_INSTALL = {
+    "pnpm-lock.yaml": "pnpm install --frozen-lockfile",
+    "yarn.lock": "yarn install --frozen-lockfile",
+    "bun.lock": "bun install --frozen-lockfile",
+    "bun.lockb": "bun install --frozen-lockfile",
+    "package-lock.json": "npm ci",
+    "npm-shrinkwrap.json": "npm ci",
+}
+"""What installs the packages of a lock file, and changes none of them."""
 NODE_SCRIPTS = {"test": "tests", "lint": "lint", "typecheck": "types"}
 """Scripts of a package.json that are checks by custom."""
+
+
+def reading(store: Commits, sha: str) -> Read:
+    """Return a reader of the files of a commit; of one that is long only that it is there."""
+
+    def read(path: str) -> bytes | None:
+        try:
+            return store.read(sha, path.encode(), cap=MAX_FILE)
+        except GitError:
+            return b""
+
+    return read
 
 
 def detect(read: Read) -> tuple[GateSpec, ...]:
     """Return the checks recognised at a commit; ``read`` gives the content of a path there, None where it is not.
 
-    A language's own checks come first; a Makefile is asked only where no language was recognised.
+    A language's own checks come first; a Makefile is asked only where no language was recognised, and pre-commit only
+    where nothing else looks at the style.
     """
-    found = [*_python(read), *_node(read), *_go(read), *_rust(read)] or [*_make(read)]
+    found = [*_python(read), *_node(read), *_go(read), *_rust(read), *_jvm(read)] or [*_make(read)]
+    if _has(read, ".pre-commit-config.yaml") and "lint" not in dict(found):
+        found.append(("lint", "pre-commit run --all-files"))
     taken: dict[str, int] = {}
     gates = []
     for name, run in found:
@@ -48,6 +75,26 @@ def detect(read: Read) -> tuple[GateSpec, ...]:
         numbered = name if taken[name] == 1 else f"{name} {taken[name]}"
         gates.append(GateSpec(name=numbered, run=run, detected=True))
     return tuple(gates)
+
+
+def detect_prepare(read: Read) -> tuple[str, ...]:
+    """Return the commands that fetch what the recognised checks need, by the lock files at a commit."""
+    return tuple(_prepare(read))
+
+
+def _prepare(read: Read) -> Iterator[str]:
+    if _has(read, "uv.lock"):
+        yield "uv sync --locked"
+    elif _has(read, "poetry.lock"):
+        yield "poetry install --no-interaction"
+    for file, command in NODE_INSTALL.items():
+        if _has(read, file):
+            yield command
+            break
+    if _has(read, "go.sum"):
+        yield "go mod download"
+    if _has(read, "Cargo.lock"):
+        yield "cargo fetch --locked"
 
 
 Found = tuple[str, str]
@@ -95,6 +142,14 @@ def _go(read: Read) -> Iterator[Found]:
 def _rust(read: Read) -> Iterator[Found]:
     if _has(read, "Cargo.toml"):
         yield "tests", f"cargo test --workspace{' --locked' if _has(read, 'Cargo.lock') else ''}"
+
+
+def _jvm(read: Read) -> Iterator[Found]:
+    """Yield what Maven or Gradle call their checks; by the repository's own wrapper where it has one."""
+    if _has(read, "pom.xml"):
+        yield "tests", f"{'sh ./mvnw' if _has(read, 'mvnw') else 'mvn'} -B -q verify"
+    elif _has(read, "build.gradle", "build.gradle.kts"):
+        yield "tests", f"{'sh ./gradlew' if _has(read, 'gradlew') else 'gradle'} --no-daemon -q check"
 
 
 def _make(read: Read) -> Iterator[Found]:

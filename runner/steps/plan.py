@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner import memory
 from runner.contract import Outcome, Phase
-from runner.gates.detect import detect
+from runner.gates.detect import detect, reading
 from runner.git import display
 from runner.promptware import PromptInput
 from runner.results import PlanDocument, Unit
@@ -28,7 +28,7 @@ def run(job: Job) -> Ending:
     """Carry out a job of kind ``plan``."""
     spec = job.spec
     if spec.detect_gates:
-        job.ledger.fields["detected_gates"] = detect(lambda path: job.store.read(spec.base, path.encode()))
+        job.ledger.fields["detected_gates"] = detect(reading(job.store, spec.base))
     workspace = Workspace.open(
         job.store, plan_uid=spec.plan_uid, branch=spec.branch, base=spec.base, owner=job.sandbox.owner, job=spec.job
     )

@@ -22,6 +22,7 @@ from runner.contract import Outcome
 from runner.filetree import FileTree
 from runner.folders import fresh, remove
 from runner.gates.command import GateRun, run_gate
+from runner.gates.detect import detect_prepare, reading
 from runner.gates.scope import LOCK_FILES
 from runner.git import split
 from runner.globs import any_match
@@ -69,10 +70,10 @@ class PrepareError(Ending):
     """A command of ``prepare`` failed: the job ends, unless the work itself changed what is prepared."""
 
     def __init__(self, run: GateRun, command: str) -> None:
-        failed = f"`{command[:200]}` of `prepare` failed: {run.result.summary} {run.result.first_error}".strip()
+        self.failure = f"`{command[:200]}` of `prepare` failed: {run.result.summary} {run.result.first_error}".strip()
         super().__init__(
             Outcome.RUNNER_FAILED,
-            f"No work tree could be made ready: {failed} Mend it on the default branch, then say /retry.",
+            f"No work tree could be made ready: {self.failure} Mend it on the default branch, then say /retry.",
             output_tail=run.result.tail,
         )
         self.run = run
@@ -99,6 +100,9 @@ class Ready:
     def __init__(self, job: Job) -> None:
         self._job = job
         number = str(job.spec.repository.id)
+        self._commands, self._detected = job.spec.prepare, False
+        if not self._commands and any(gate.detected for gate in job.spec.gates):
+            self._commands, self._detected = detect_prepare(reading(job.store, job.spec.base)), True
         self._cache, self._operator = (job.settings.home / part / number for part in ("cache/ready", "carry"))
 
     def check(self) -> None:
@@ -128,8 +132,7 @@ class Ready:
         owner = self._job.sandbox.owner
         carried = self._carry(tree)
         left: tuple[str, ...] = ()
-        if self._job.spec.prepare:
-            entry = self._entry(sha)
+        if entry := self._provided(sha):
             kept = Kept(**json.loads((entry / "kept.json").read_text()))
             copying.copy(entry / "tree", tree, kept.paths, owner)
             copying.copy(entry / "home", home, kept.home, owner)
@@ -139,8 +142,20 @@ class Ready:
 
     def provide(self, sha: str) -> None:
         """Prepare for ``sha`` where that was not done, before its checkout is made. Raises :class:`PrepareError`."""
-        if self._job.spec.prepare:
-            self._entry(sha)
+        self._provided(sha)
+
+    def _provided(self, sha: str) -> Path | None:
+        """Return what was prepared for ``sha``; nothing where the commands were recognised only, and fail."""
+        try:
+            return self._entry(sha) if self._commands else None
+        except PrepareError as error:
+            if not self._detected:
+                raise
+            self._job.ledger.note(
+                f"{error.failure} It was recognised from the repository's files; the checks ran without."
+            )
+            self._commands = ()
+            return None
 
     def _carry(self, tree: Path) -> list[str]:
         """Copy what the operator put there."""
@@ -163,7 +178,7 @@ class Ready:
         store, spec = self._job.store, self._job.spec
         locks = self._locks(sha)
         own = "" if locks == self._locks(spec.base) else store.tree(sha)
-        return hashlib.sha256(json.dumps([spec.prepare, spec.carry, locks, own]).encode()).hexdigest()[:40]
+        return hashlib.sha256(json.dumps([self._commands, spec.carry, locks, own]).encode()).hexdigest()[:40]
 
     def _locks(self, sha: str) -> list[tuple[str, str]]:
         entries = [(os.fsdecode(entry.path), entry.blob) for entry in self._job.store.entries(sha)]
@@ -205,7 +220,7 @@ class Ready:
         checkout = job.store.fresh_checkout(sha, folder, job.sandbox.owner)
         try:
             self._carry(checkout.tree)
-            for number, command in enumerate(job.spec.prepare):
+            for number, command in enumerate(self._commands):
                 self._command(checkout, number, command)
             draft = fresh(entry.with_name(f"{entry.name}.draft"))
             kept = self._left(checkout, folder / "index")

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from runner.gates.detect import detect
+from runner.gates.detect import detect, detect_prepare, reading
+from tests.runner.workbench import bench
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def _found(files: dict[str, str]) -> dict[str, str]:
@@ -44,6 +50,15 @@ def _found(files: dict[str, str]) -> dict[str, str]:
             {"Makefile": "test:\n", "go.mod": ""},
             {"build": "go build ./...", "vet": "go vet ./...", "tests": "go test ./..."},
         ),
+        ({"pom.xml": "", "mvnw": ""}, {"tests": "sh ./mvnw -B -q verify"}),
+        ({"build.gradle.kts": ""}, {"tests": "gradle --no-daemon -q check"}),
+        ({"build.gradle": "", "gradlew": "", "Makefile": "test:\n"}, {"tests": "sh ./gradlew --no-daemon -q check"}),
+        ({".pre-commit-config.yaml": ""}, {"lint": "pre-commit run --all-files"}),
+        ({".pre-commit-config.yaml": "", "ruff.toml": ""}, {"lint": "ruff check ."}),
+        (
+            {".pre-commit-config.yaml": "", "Makefile": "test:\n"},
+            {"tests": "make test", "lint": "pre-commit run --all-files"},
+        ),
         (
             {"pytest.ini": "", "package.json": '{"scripts": {"test": "jest"}}'},
             {"tests": "python -m pytest -q", "tests 2": "npm run test"},
@@ -52,6 +67,32 @@ def _found(files: dict[str, str]) -> dict[str, str]:
 )
 def test_recognises(files: dict[str, str], gates: dict[str, str]) -> None:
     assert _found(files) == gates
+
+
+@pytest.mark.parametrize(
+    ("files", "commands"),
+    [
+        ([], ()),
+        (["package.json", "pyproject.toml", "go.mod"], ()),
+        (["package-lock.json"], ("npm ci",)),
+        (["package-lock.json", "yarn.lock"], ("yarn install --frozen-lockfile",)),
+        (["uv.lock", "poetry.lock", "pnpm-lock.yaml"], ("uv sync --locked", "pnpm install --frozen-lockfile")),
+        (["go.sum", "Cargo.lock"], ("go mod download", "cargo fetch --locked")),
+    ],
+)
+def test_lock_files_tell_what_prepares_a_tree(files: list[str], commands: tuple[str, ...]) -> None:
+    assert detect_prepare(lambda path: b"" if path in files else None) == commands
+
+
+def test_a_long_file_is_there_and_unread(tmp_path: Path) -> None:
+    place = bench(
+        tmp_path,
+        'printf \'x%.0s\' $(seq 1100000) > package-lock.json; echo \'{"scripts": {"test": "jest"}}\' > package.json',
+    )
+    read = reading(place.store, place.base)
+    assert read("package-lock.json") == b""
+    assert read("none") is None
+    assert detect_prepare(read) == ("npm ci",)
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,12 @@ def test_a_failing_preparation_ends_the_job_before_anything_is_spent(lab: Lab) -
     assert list((lab.home / "cache" / "ready" / "1").iterdir()) == []
 
 
+def test_what_was_recognised_and_fails_is_noted_and_the_checks_run_anyway(lab: Lab) -> None:
+    report = lab.run("good", gates=(TRUE.model_copy(update={"detected": True}),), env={"PATH": "/usr/bin:/bin"})
+    assert report.outcome is Outcome.VERIFIED, report
+    assert any("`uv sync --locked` of `prepare` failed" in note for note in report.notes)
+
+
 def test_a_changed_lock_file_is_prepared_for_that_tree_alone(lab: Lab) -> None:
     gate = GateSpec(name="lock", run="cmp uv.lock deps/lock")
     command = (f"echo run >> {lab.folder}/runs; mkdir deps; cp uv.lock deps/lock; ! grep broken uv.lock",)

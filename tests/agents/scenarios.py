@@ -179,7 +179,7 @@ SCENARIOS = (
         Outcome.AGENT_FAILED,
         _failing(BEGIN, Turn(text="I was about to say", fault=Fault(cut=Cut.STREAM))),
         _at_least,
-        {"budget": Budget(minutes=2, attempts=2, usd=Decimal(100))},
+        {"budget": Budget(minutes=5, attempts=2, usd=Decimal(100))},
         billed=False,
     ),
     Scenario(

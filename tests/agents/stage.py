@@ -158,7 +158,7 @@ def stage(folder: Path, cli: Cli, script: Any, **changes: Any) -> Iterator[Stage
     fields: dict[str, Any] = {
         "gates": (TESTS,),
         "sandbox": SandboxMode.AUTO,
-        "budget": Budget(minutes=2, attempts=2, usd=Decimal(5)),
+        "budget": Budget(minutes=5, attempts=2, usd=Decimal(5)),
         "prices": {cli.model.rpartition("/")[2]: PRICE},
         **changes,
     }

@@ -8,7 +8,7 @@ and the job ends at once instead of after the bot's patience.
 from __future__ import annotations
 
 import fcntl
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
     from runner.contract import JobSpec
 
-KEEP = 14 * 24 * 3600.0
-"""Seconds that a job's prompts, streams and report, and work that was never pushed, stay on the machine."""
-DAY = 24 * 3600.0
+KEEP_DAYS = 14
+"""Days that a job's prompts, streams and report, and work that was never pushed, stay on the machine."""
+KEEP = KEEP_DAYS * 24 * 3600.0
+"""The same in seconds."""
 
 
 @contextmanager
@@ -44,7 +45,7 @@ def kept_sentence(spec: JobSpec, runner: str, sha: str) -> str:
     ref = salvage_ref(spec.plan_uid, spec.job)
     store = f"$TWOGATE_HOME/repos/{spec.repository.id}.git"
     return (
-        f"What was not pushed is kept as commit {sha[:10]} on runner {runner} for {KEEP / DAY:.0f} days; there: "
+        f"What was not pushed is kept as commit {sha[:10]} on runner {runner} for {KEEP_DAYS} days; there: "
         f"git --git-dir={store} log -p {ref}"
     )
 
@@ -63,11 +64,19 @@ class Leftovers:
         """Bury every job that runs no more, the one named apart, and remove work trees that are nobody's."""
         for folder in sorted((self.home / "jobs").glob("*")):
             if folder.name != apart_from:
-                with suppress(BlockingIOError), alone(self.home, folder.name):
-                    self.bury(folder.name)
+                self._bury_unless_it_runs(folder.name)
         for sentence in clean_leftovers(self.home):
             self.say(f"clean: {sentence}")
         self._sweep(apart_from)
+
+    def _bury_unless_it_runs(self, job: str) -> None:
+        try:
+            with alone(self.home, job):
+                self.bury(job)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self.say(f"clean: what job {job} left is not all removed: {error}")
 
     def bury(self, job: str) -> None:
         """End and remove what is left of a job that runs no more, and write the report it owes; its lock is held."""

@@ -127,6 +127,9 @@ class ObjectStore(Commits):
             self._record.unlink(missing_ok=True)
             try:
                 yield
+            except BaseException:
+                self._drop_locks()  # of a git that was ended by force; nobody else changes refs now
+                raise
             finally:
                 snapshot.save(self._record, snapshot.take(self.path))
 
@@ -149,7 +152,10 @@ class ObjectStore(Commits):
     def _recover(self) -> None:
         """Remove git's lock files where a runner was killed while it changed refs: who held them is dead."""
         if not self._record.exists():
-            remove(*self.path.glob("*.lock"), *self.path.glob("refs/**/*.lock"))
+            self._drop_locks()
+
+    def _drop_locks(self) -> None:
+        remove(*self.path.glob("*.lock"), *self.path.glob("refs/**/*.lock"))
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:

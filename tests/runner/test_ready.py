@@ -10,7 +10,7 @@ import pytest
 from runner.contract import GateStatus, Outcome
 from runner.results import Unit
 from runner.steps import copying
-from runner.terms import GateSpec
+from runner.terms import GateSpec, SandboxMode
 from tests.runner.lab import PLAN, Lab
 
 if TYPE_CHECKING:
@@ -220,3 +220,30 @@ def test_two_jobs_of_one_state_prepare_once(lab: Lab) -> None:
     reports = [lab.bot.reports[spec.job] for spec in specs]
     assert {report.outcome for report in reports} == {Outcome.VERIFIED}, reports
     assert runs(lab) == 1
+
+
+@pytest.mark.parametrize("mode", [SandboxMode.AUTO, SandboxMode.OFF])
+def test_confined_or_not_the_cache_is_the_runners_and_the_copies_are_the_agents(lab: Lab, mode: SandboxMode) -> None:
+    operator(lab, ".env", "KEY=1\n")
+    (lab.home / "carry" / "1" / ".env").chmod(0o600)
+    quiet = ('mkdir deps "$HOME/.cache"; echo lib > deps/lib; echo pkg > "$HOME/.cache/x"',)
+    gate = GateSpec(
+        name="mine", run='set -e; cat .env; echo changed > deps/lib; echo more >> "$HOME/.cache/x"; echo x > deps/new'
+    )
+    agent = "write('deps/lib', 'agent')\nwrite('.env', 'agent')\nwrite('calc.py', 'x = 1\\n')\ndone()"
+    report = lab.run(
+        "good",
+        agents={**lab.spec("good").agents, **lab.coded(agent)},
+        gates=(gate,),
+        prepare=quiet,
+        carry=(".env",),
+        sandbox=mode,
+    )
+    assert report.outcome is Outcome.VERIFIED, report
+    (entry,) = (lab.home / "cache" / "ready" / "1").iterdir()
+    assert (entry / "tree" / "deps" / "lib").read_text() == "lib\n"
+    assert sorted(path.name for path in (entry / "tree" / "deps").iterdir()) == ["lib"]
+    assert (entry / "home" / ".cache" / "x").read_text() == "pkg\n"
+    assert not (entry / "tree" / ".env").exists(), "what the operator gave is not kept twice"
+    assert entry.parent.stat().st_mode & 0o077 == 0
+    assert (lab.home / "carry" / "1" / ".env").read_text() == "KEY=1\n"

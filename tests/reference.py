@@ -174,6 +174,12 @@ EVENTS: dict[Verb, type] = {
     Verb.UPDATE: ev.UpdateRequested,
     Verb.RETRY: ev.RetryRequested,
     Verb.CANCEL: ev.CancelRequested,
+    Verb.ICEBOX: ev.Shelved,
+    Verb.THAW: ev.Thawed,
+    Verb.START: ev.StartRequested,
+    Verb.PRIORITY: ev.PriorityChosen,
+    Verb.AGENT: ev.AgentChosen,
+    Verb.BUDGET: ev.BudgetChosen,
     Verb.STATUS: ev.StatusRequested,
 }
 NEEDS = {

@@ -29,6 +29,12 @@ class Verb(StrEnum):
     UPDATE = "update"
     RETRY = "retry"
     CANCEL = "cancel"
+    ICEBOX = "icebox"
+    THAW = "thaw"
+    START = "start"
+    PRIORITY = "priority"
+    AGENT = "agent"
+    BUDGET = "budget"
     STATUS = "status"
     HELP = "help"
 

@@ -36,6 +36,7 @@ class Topic(StrEnum):
     APPROVAL_VOID = "approval_void"
     NOTHING_TO_DECIDE = "nothing_to_decide"
     NOT_NOW = "not_now"
+    NOT_UNDERSTOOD = "not_understood"
     PLAN_HELD = "plan_held"
     ISSUE_EDITED = "issue_edited"
     BASE_CONFLICT = "base_conflict"

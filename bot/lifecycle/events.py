@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from bot.lifecycle.choices import AgentChoice, BudgetChoice, PlanPriority
 from bot.lifecycle.plan import IssueSnapshot, Person, Repo
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import Frozen, HoldCause, Via, WaitingOn
@@ -102,6 +103,33 @@ class Thawed(_Human):
     """Taken out of the icebox."""
 
     type: Literal["thawed"] = "thawed"
+
+
+class AgentChosen(_Human):
+    """``/agent``: who does the work of this plan; None: whom the policy says."""
+
+    type: Literal["agent_chosen"] = "agent_chosen"
+    agent: AgentChoice | None
+
+
+class BudgetChosen(_Human):
+    """``/budget``: what this plan may spend; None: what the policy says."""
+
+    type: Literal["budget_chosen"] = "budget_chosen"
+    budget: BudgetChoice | None
+
+
+class PriorityChosen(_Human):
+    """``/priority``: which plans it starts before."""
+
+    type: Literal["priority_chosen"] = "priority_chosen"
+    priority: PlanPriority
+
+
+class StartRequested(_Human):
+    """``/start``: don't wait for plans that may touch the same files."""
+
+    type: Literal["start_requested"] = "start_requested"
 
 
 class SplitDone(_Event):
@@ -332,6 +360,10 @@ HumanEvent = (
     | StatusRequested
     | Shelved
     | Thawed
+    | AgentChosen
+    | BudgetChosen
+    | PriorityChosen
+    | StartRequested
 )
 JobEvent = JobDispatched | JobClaimed | JobProgressed | PlanWritten | WorkVerified | BaseReported | JobFailed | JobLost
 

@@ -10,11 +10,12 @@ import hashlib
 
 from pydantic import Field
 
+from bot.lifecycle.choices import Choices
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import ENDED, Frozen, Gate, HoldCause, State, Via, WaitingOn
 from runner.contract import Feedback, GateResult, JobKind, Outcome, SandboxReport, Work
 from runner.results import PlanDocument, Unit
-from runner.terms import GateSpec
+from runner.terms import AgentSpec, Budget, GateSpec
 
 
 class Person(Frozen):
@@ -144,6 +145,8 @@ class Plan(Frozen):
     waiting_on: WaitingOn | None = WaitingOn.RUNNER
     hold: Hold | None = None
     policy: Policy = Field(default_factory=Policy)
+    choices: Choices = Choices()
+    """What people chose for this plan alone; wins over the policy."""
     issue: IssueSnapshot
     issue_stale: bool = False
     """The issue was edited after planning; its new text is not part of the plan until ``/update``."""
@@ -189,6 +192,16 @@ class Plan(Frozen):
     def revision(self) -> Revision | None:
         """The current version of the written plan, if there is one."""
         return self.revisions[-1] if self.revisions else None
+
+    @property
+    def agents(self) -> dict[Unit, AgentSpec]:
+        """Who carries out each unit."""
+        return self.choices.agents(self.policy)
+
+    @property
+    def budget(self) -> Budget:
+        """What the plan may spend over all its jobs."""
+        return self.choices.limits(self.policy)
 
     @property
     def ended(self) -> bool:

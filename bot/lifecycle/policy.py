@@ -13,8 +13,10 @@ from typing import Literal
 from pydantic import Field
 
 from bot.lifecycle.policy_file import (
+    BUILT_IN_AGENTS,
     AgentSection,
     GateSection,
+    OwnAgentSection,
     PolicyError,
     PolicyFile,
     TierSection,
@@ -62,6 +64,8 @@ class Policy(Frozen):
     label: str = "agent"
     agents: dict[Unit, AgentSpec] = Field(default_factory=_everywhere)
     """Resolved: which agent carries out each unit."""
+    own_agents: dict[str, AgentSpec] = Field(default_factory=dict)
+    """Agents that the repository defines, by name, whether a unit uses them or not."""
     approver_permission: Permission = Permission.WRITE
     max_parallel: int = 4
     overlap: Literal["wait", "warn", "off"] = "wait"
@@ -90,6 +94,11 @@ class Policy(Frozen):
         text = json.dumps(bound, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
+    @property
+    def known_agents(self) -> tuple[str, ...]:
+        """Names of every agent that can be chosen here."""
+        return (*BUILT_IN_AGENTS, *self.own_agents)
+
     def is_label(self, name: str) -> bool:
         """Whether a label of this name asks for a plan. GitHub's labels know no case, nor does this."""
         return name.strip().casefold() == self.label.casefold()
@@ -115,6 +124,7 @@ def parse_policy(text: str) -> Policy:
     return Policy(
         label=file.label,
         agents={unit: _agent(file, unit) for unit in Unit},
+        own_agents={name: _own(name, section) for name, section in file.agents.items()},
         approver_permission=Permission[file.approvers.permission.upper()],
         max_parallel=file.queue.max_parallel,
         overlap=file.queue.overlap,
@@ -144,14 +154,19 @@ def _agent(file: PolicyFile, unit: Unit) -> AgentSpec:
     general = file.agent if name == file.agent.cli else AgentSection()
     chosen = section if section.model or section.tier else general
     own = file.agents.get(name)
+    spec = _own(name, own) if own else AgentSpec(name=name)
+    effort = section.effort or general.effort
+    words = {
+        "model": chosen.model,
+        "tier": Tier(chosen.tier) if chosen.tier else None,
+        "effort": Effort(effort) if effort else None,
+    }
+    return spec.model_copy(update=words)
+
+
+def _own(name: str, section: OwnAgentSection) -> AgentSpec:
     return AgentSpec(
-        name=name,
-        model=chosen.model,
-        tier=Tier(chosen.tier) if chosen.tier else None,
-        effort=Effort(effort) if (effort := section.effort or general.effort) else None,
-        command=tuple(own.command) if own else None,
-        output=own.output if own else "text",
-        api=Api(own.api) if own and own.api else None,
+        name=name, command=tuple(section.command), output=section.output, api=Api(section.api) if section.api else None
     )
 
 

@@ -1,14 +1,15 @@
 """Which approved plans of a repository may start now, and what the others wait for.
 
-First come, first served by the time of approval. A plan under way takes a slot until its work is verified or has
-failed; one that is held has stopped and takes none. With ``overlap: wait`` a plan waits for every plan whose unmerged
-work may touch the same files, and lets later ones pass meanwhile: waiting for people can take long.
+By priority, then first come, first served by the time of approval. A plan under way takes a slot until its work is
+verified or has failed; one that is held has stopped and takes none. With ``overlap: wait`` a plan waits for every plan
+whose unmerged work may touch the same files, and lets later ones pass meanwhile: waiting for people can take long.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.lifecycle.choices import PlanPriority
 from bot.lifecycle.globs import overlapping
 from bot.lifecycle.states import UNDER_WAY, Frozen, State, WaitingOn
 
@@ -23,6 +24,9 @@ UNMERGED = UNDER_WAY | {State.IN_REVIEW, State.PR_OPEN}
 IN_THE_QUEUES_SIGHT = UNMERGED | {State.APPROVED}
 """States whose plans the queue looks at: those that wait, and those that others wait for."""
 
+ORDER = tuple(PlanPriority)
+"""Priorities, the first served first."""
+
 
 class Verdict(Frozen):
     """What the queue says of one approved plan."""
@@ -33,7 +37,7 @@ class Verdict(Frozen):
     waits_for: tuple[str, ...] = ()
     """The issues of the plans it waits for, as ``#12``."""
     overlaps: tuple[str, ...] = ()
-    """With ``overlap: warn``, of a plan that starts all the same: the issues of plans that may touch its files."""
+    """Of a plan that starts all the same (``overlap: warn``, ``/start``): the issues of plans that touch its files."""
     position: int | None = None
     """Its place among those that wait, counted from 1."""
 
@@ -55,7 +59,7 @@ def next_starts(plans: Sequence[Plan], policy: Policy) -> tuple[Verdict, ...]:
     waiting = 0
     for plan in sorted((p for p in plans if p.state is State.APPROVED and p.hold is None), key=_turn):
         touching = [p for p in unmerged if policy.overlap != "off" and _overlap(plan, p)]
-        if touching and policy.overlap == "wait":
+        if touching and policy.overlap == "wait" and not plan.choices.past_overlap:
             on, waits_for = WaitingOn.OVERLAP, _issues(touching)
         elif len(running) >= policy.max_parallel:
             on, waits_for = WaitingOn.SLOT, _issues(running)
@@ -69,9 +73,9 @@ def next_starts(plans: Sequence[Plan], policy: Policy) -> tuple[Verdict, ...]:
     return tuple(verdicts)
 
 
-def _turn(plan: Plan) -> tuple[float, int, int]:
+def _turn(plan: Plan) -> tuple[int, float, int, int]:
     approved_at = plan.plan_approval.at if plan.plan_approval else plan.requested_at
-    return (approved_at, plan.issue_number, plan.try_number)
+    return (ORDER.index(plan.choices.priority), approved_at, plan.issue_number, plan.try_number)
 
 
 def _overlap(one: Plan, other: Plan) -> bool:

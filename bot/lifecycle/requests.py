@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.lifecycle import events
+from bot.lifecycle.choices import NotUnderstoodError, read_agent, read_budget, read_priority
 from bot.lifecycle.commands import Command, Verb
 from bot.lifecycle.plan import IssueSnapshot, Person, Repo
 from bot.lifecycle.policy import Action, Permission, Policy, may
@@ -66,6 +67,12 @@ ACTIONS: dict[Verb, Action] = {
     Verb.UPDATE: Action.STEER,
     Verb.RETRY: Action.STEER,
     Verb.CANCEL: Action.STEER,
+    Verb.ICEBOX: Action.STEER,
+    Verb.THAW: Action.STEER,
+    Verb.START: Action.STEER,
+    Verb.PRIORITY: Action.STEER,
+    Verb.AGENT: Action.DECIDE,
+    Verb.BUDGET: Action.DECIDE,
     Verb.STATUS: Action.ASK,
     Verb.HELP: Action.ASK,
 }
@@ -86,7 +93,10 @@ def decide(request: Request, reading: Reading, plan: Plan | None) -> events.Even
         return Refusal(topic=None if silent else topic, reason=f"{request.actor.login} lacks {needs}", needs=needs)
     if request.via is Via.REACTION and (refusal := _stale_reaction(request, plan)):
         return refusal
-    return _event(request, reading)
+    try:
+        return _event(request, reading)
+    except NotUnderstoodError as fault:
+        return Refusal(topic="not_understood", reason=str(fault))
 
 
 def _stale_reaction(request: Request, plan: Plan | None) -> Refusal | None:
@@ -102,7 +112,7 @@ def _stale_reaction(request: Request, plan: Plan | None) -> Refusal | None:
     return None
 
 
-def _event(request: Request, reading: Reading) -> events.Event:  # noqa: PLR0911 - one line a verb
+def _event(request: Request, reading: Reading) -> events.Event:  # noqa: C901, PLR0911, PLR0912 - a case a verb
     said = {
         "at": request.at,
         "source": request.source,
@@ -138,4 +148,16 @@ def _event(request: Request, reading: Reading) -> events.Event:  # noqa: PLR0911
             return events.CancelRequested(**said)
         case Verb.REOPEN:
             return events.ReopenRequested(**said)
+        case Verb.ICEBOX:
+            return events.Shelved(**said)
+        case Verb.THAW:
+            return events.Thawed(**said)
+        case Verb.START:
+            return events.StartRequested(**said)
+        case Verb.PRIORITY:
+            return events.PriorityChosen(**said, priority=read_priority(words))
+        case Verb.AGENT:
+            return events.AgentChosen(**said, agent=read_agent(words, reading.policy))
+        case Verb.BUDGET:
+            return events.BudgetChosen(**said, budget=read_budget(words))
     return events.StatusRequested(**said)

@@ -160,6 +160,24 @@ ROWS: dict[type, tuple[_Cells, ...]] = {
         refuse(ALL - OPEN, ENDED),
     ),
     ev.Thawed: (go(I, people.thaw, to=D), refuse(ALL - {I}, "it is not in the icebox")),
+    ev.AgentChosen: (
+        at({D, F, I, R, P} | WORKING, people.choose_agent),
+        at(A, people.choose_agent, to=D),
+        refuse(ALL - OPEN, ENDED),
+    ),
+    ev.BudgetChosen: (
+        at({D, F, I, R, P} | WORKING, people.choose_budget),
+        at(A, people.choose_budget, to=D),
+        refuse(ALL - OPEN, ENDED),
+    ),
+    ev.PriorityChosen: (at(OPEN, people.choose_priority), refuse(ALL - OPEN, ENDED)),
+    ev.StartRequested: (
+        at(A, people.start_past_overlap),
+        refuse({D, I}, "it is not approved yet"),
+        refuse(WORKING, UNDER_WAY),
+        refuse({F, R, P}, "it does not wait to be started"),
+        refuse(ALL - OPEN, ENDED),
+    ),
     ev.SplitDone: (go(D, world.split, to=S), stay(ALL - {D}, "only a draft can be split")),
     # what a job's life brings; transition() has made sure that the job is the open one
     ev.JobDispatched: (at(HAS_JOBS, jobs.dispatched), stay(ALL - HAS_JOBS, NO_JOB)),
@@ -254,7 +272,10 @@ def complete(rows: dict[type, tuple[_Cells, ...]]) -> dict[tuple[State, type], R
 TABLE = complete(ROWS)
 """(state, event) -> rule, for every pair."""
 
-_STEERING = (ev.Approved, ev.UpdateRequested, ev.RetryRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed)
+_STEERING = (
+    *(ev.Approved, ev.UpdateRequested, ev.RetryRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed),
+    *(ev.AgentChosen, ev.BudgetChosen, ev.PriorityChosen, ev.StartRequested),
+)
 _JOB_EVENTS = get_args(ev.JobEvent)
 _QUEUE_EVENTS = (ev.SlotGranted, ev.QueueWaits)
 

@@ -46,7 +46,7 @@ def refuse(tx: Tx, request: Request, refusal: Refusal, lane: str) -> str:
     )
     if refusal.topic is not None:
         needs = refusal.needs.name.lower() if refusal.needs else ""
-        answer(tx, request, fx.Topic(refusal.topic), lane, needs=needs, verb=request.command.verb)
+        answer(tx, request, fx.Topic(refusal.topic), lane, needs=needs, verb=request.command.verb, why=refusal.reason)
     return f"refused: {refusal.reason}"
 
 

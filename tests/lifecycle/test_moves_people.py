@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
+from bot.lifecycle.choices import AgentChoice, BudgetChoice, Choices, PlanPriority
 from bot.lifecycle.plan import Failure, IssueSnapshot
 from bot.lifecycle.states import Gate, State, Via, WaitingOn
 from bot.lifecycle.transitions import TABLE, open_plan, transition
 from runner.contract import JobKind, Outcome
 from runner.results import Unit
+from runner.terms import Effort
 from tests.lifecycle import makers, stories
 from tests.lifecycle.makers import ALICE, HEAD, ISSUE, UID, said
 from tests.lifecycle.stepping import STATUS, keys, plan, put, unchanged
@@ -257,6 +261,72 @@ def test_into_the_icebox_and_out_of_it():
     assert keys(thawed) == [":plan:3", ":superseded:2", ":status:9"]
 
 
+CODEX = AgentChoice(name="codex", effort=Effort.HIGH)
+CHOSEN = {
+    ev.AgentChosen: ({"agent": CODEX}, Choices(agent=CODEX)),
+    ev.BudgetChosen: (
+        {"budget": BudgetChoice(usd=Decimal(8))},
+        Choices(budget=BudgetChoice(usd=Decimal(8))),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", list(CHOSEN))
+def test_a_plan_that_names_another_agent_or_budget_is_up_for_decision_anew(kind):
+    fields, choices = CHOSEN[kind]
+    for before in (
+        plan(State.DRAFT, WaitingOn.PLAN_DECISION),
+        plan(State.APPROVED, WaitingOn.SLOT, **stories.APPROVED),
+    ):
+        step = put(before, said(kind, **fields))
+        assert (step.plan.state, step.plan.waiting_on, step.plan.choices) == (State.DRAFT, WaitingOn.BOT, choices)
+        assert step.plan.plan_approval is None
+        assert keys(step) == [":plan:3", ":superseded:2", STATUS]
+        again = put(step.plan, said(kind, **fields))
+        assert keys(again) == [":status:9"], "the same choice again asks nobody anew"
+
+
+@pytest.mark.parametrize("kind", list(CHOSEN))
+@pytest.mark.parametrize("state", [State.EXECUTING, State.VERIFYING, State.FAILED, State.IN_REVIEW, State.PR_OPEN])
+def test_what_is_chosen_for_work_under_way_counts_from_the_next_job_on(state, kind):
+    fields, choices = CHOSEN[kind]
+    before = plan(state, WaitingOn.PERSON, **stories.APPROVED)
+    step = put(before, said(kind, **fields))
+    assert (step.plan.state, step.plan.choices, step.plan.plan_approval) == (state, choices, before.plan_approval)
+    assert keys(step) == [STATUS]
+
+
+def test_a_plan_that_is_being_written_takes_the_choice_without_a_new_revision():
+    before = plan(State.DRAFT, WaitingOn.RUNNER, job=stories.job(JobKind.PLAN, Unit.UPDATE_PLAN))
+    step = put(before, said(ev.AgentChosen, agent=CODEX))
+    assert (step.plan.job, step.plan.choices.agent, keys(step)) == (before.job, CODEX, [STATUS])
+
+
+def test_a_choice_can_be_taken_back():
+    before = plan(State.FAILED, WaitingOn.PERSON, choices=Choices(agent=CODEX))
+    assert put(before, said(ev.AgentChosen, agent=None)).plan.choices == Choices()
+
+
+def test_a_priority_is_the_plans_own():
+    step = put(plan(State.APPROVED, WaitingOn.SLOT), said(ev.PriorityChosen, priority=PlanPriority.HIGH))
+    assert (step.plan.state, step.plan.choices.priority, keys(step)) == (State.APPROVED, PlanPriority.HIGH, [STATUS])
+
+
+def test_a_start_past_an_overlap_counts_for_one_start():
+    waiting = plan(State.APPROVED, WaitingOn.OVERLAP, waits_for=("#3",), **stories.APPROVED)
+    let = put(waiting, said(ev.StartRequested))
+    assert let.plan.choices.past_overlap
+    started = put(let.plan, ev.SlotGranted(at=1.0, source="queue", overlaps=("#3",)))
+    assert (started.plan.state, started.plan.choices.past_overlap) == (State.EXECUTING, False)
+
+
+def test_nothing_is_started_that_waits_for_something_else():
+    before = plan(State.APPROVED, WaitingOn.SLOT)
+    step = put(before, said(ev.StartRequested))
+    assert unchanged(before, step)
+    assert keys(step) == [":say:not_now:d-1"]
+
+
 @pytest.mark.parametrize("state", list(State))
 def test_the_status_is_told_in_every_state(state):
     before = plan(state, WaitingOn.PERSON)
@@ -267,7 +337,11 @@ def test_the_status_is_told_in_every_state(state):
 
 # refusals
 
-EXTRA = {ev.UpdateRequested: {"text": "x"}}
+EXTRA = {
+    ev.UpdateRequested: {"text": "x"},
+    ev.PriorityChosen: {"priority": PlanPriority.LOW},
+    **{kind: fields for kind, (fields, _) in CHOSEN.items()},
+}
 REFUSED = [
     (state, event)
     for (state, event), rule in TABLE.items()

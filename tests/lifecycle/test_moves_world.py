@@ -6,6 +6,7 @@ import pytest
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
+from bot.lifecycle.choices import PlanPriority
 from bot.lifecycle.plan import Person
 from bot.lifecycle.policy import parse_policy
 from bot.lifecycle.states import HoldCause, State, WaitingOn
@@ -342,13 +343,20 @@ def test_what_did_not_hold_it_lifts_nothing(before):
     assert (keys(step), step.note) == ([], "not held for that")
 
 
-STEERING = [ev.Approved, ev.UpdateRequested, ev.RetryRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed]
+STEERING = [
+    *(said(kind) for kind in (ev.Approved, ev.RetryRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed)),
+    said(ev.UpdateRequested, text="x"),
+    said(ev.AgentChosen, agent=None),
+    said(ev.BudgetChosen, budget=None),
+    said(ev.PriorityChosen, priority=PlanPriority.HIGH),
+    said(ev.StartRequested),
+]
 
 
-@pytest.mark.parametrize("kind", STEERING)
-def test_nobody_steers_a_held_plan(kind):
+@pytest.mark.parametrize("event", STEERING, ids=lambda event: event.type)
+def test_nobody_steers_a_held_plan(event):
     held = put(AT_PLAN_GATE, CLOSED).plan
-    step = put(held, said(kind, **({"text": "x"} if kind is ev.UpdateRequested else {})))
+    step = put(held, event)
     assert unchanged(held, step)
     (told,) = step.effects
     assert (told.topic, told.details) == (fx.Topic.PLAN_HELD, {"cause": HoldCause.ISSUE_CLOSED})

@@ -53,6 +53,7 @@ def test_the_whole_file_is_understood():
             Unit.EXECUTE_PLAN: sonnet,
             Unit.CREATE_PR: sonnet,
         },
+        own_agents={"mytool": mine},
         approver_permission=Permission.MAINTAIN,
         max_parallel=2,
         overlap="off",

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.lifecycle.choices import Choices, PlanPriority
 from bot.lifecycle.globs import meet, overlapping
 from bot.lifecycle.plan import Approval, Hold, Plan, Revision
 from bot.lifecycle.policy import Policy
@@ -201,3 +202,15 @@ def test_hostile_patterns_take_no_long_time():
     assert meet("**/" * 100 + "x", "**/" * 100 + "*")
     assert not overlapping(NAMED, [f"{path}.bak" for path in NAMED])
     assert time.process_time() - before < 5
+
+
+def test_priority_comes_before_the_time_of_approval():
+    low, high = (Choices(priority=priority) for priority in (PlanPriority.LOW, PlanPriority.HIGH))
+    plans = [plan(1, "a", choices=low), plan(2, "b"), plan(3, "c", choices=high)]
+    assert [v.uid for v in next_starts(plans, Policy())] == ["00000003", "00000002", "00000001"]
+
+
+def test_a_plan_told_to_start_passes_an_overlap_but_no_slot():
+    plans = [plan(1, "a", state=State.EXECUTING), plan(2, "a", choices=Choices(past_overlap=True))]
+    assert next_starts(plans, Policy()) == (starts(2, "#1"),)
+    assert next_starts(plans, Policy(max_parallel=1)) == (waits(2, WaitingOn.SLOT, "#1"),)

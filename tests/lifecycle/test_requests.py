@@ -22,6 +22,12 @@ LEAST = {
     Verb.UPDATE: Permission.WRITE,
     Verb.RETRY: Permission.WRITE,
     Verb.CANCEL: Permission.WRITE,
+    Verb.ICEBOX: Permission.WRITE,
+    Verb.THAW: Permission.WRITE,
+    Verb.START: Permission.WRITE,
+    Verb.PRIORITY: Permission.WRITE,
+    Verb.AGENT: Permission.MAINTAIN,
+    Verb.BUDGET: Permission.MAINTAIN,
     Verb.STATUS: Permission.READ,
     Verb.HELP: Permission.READ,
 }
@@ -33,12 +39,22 @@ EVENTS = {
     Verb.UPDATE: ev.UpdateRequested,
     Verb.RETRY: ev.RetryRequested,
     Verb.CANCEL: ev.CancelRequested,
+    Verb.ICEBOX: ev.Shelved,
+    Verb.THAW: ev.Thawed,
+    Verb.START: ev.StartRequested,
+    Verb.PRIORITY: ev.PriorityChosen,
+    Verb.AGENT: ev.AgentChosen,
+    Verb.BUDGET: ev.BudgetChosen,
     Verb.STATUS: ev.StatusRequested,
     Verb.HELP: ev.StatusRequested,
 }
 
 
+WORDS = {Verb.PRIORITY: "high", Verb.AGENT: "codex", Verb.BUDGET: "8usd"}
+
+
 def request(verb: Verb, argument: str = "", **fields) -> Request:
+    argument = argument or WORDS.get(verb, "")
     base = {
         "repo": REPO,
         "issue_number": 12,
@@ -60,13 +76,21 @@ def reaction(verb: Verb = Verb.APPROVE, **fields) -> Request:
     return request(verb, **{"via": Via.REACTION, "comment_id": None, "on_comment": 903, "reaction_id": 1, **fields})
 
 
+@pytest.mark.parametrize(("verb", "words"), [(Verb.AGENT, "devin"), (Verb.BUDGET, "lots"), (Verb.PRIORITY, "urgent")])
+def test_words_that_mean_nothing_are_answered_with_what_would(verb, words):
+    refusal = decide(request(verb, words), reading(), None)
+    assert isinstance(refusal, Refusal)
+    assert refusal.topic == "not_understood"
+    assert f"/{verb}" in refusal.reason or words in refusal.reason
+
+
 def test_every_verb_is_judged():
     assert set(ACTIONS) == set(Verb) == set(EVENTS) == set(LEAST)
 
 
 @pytest.mark.parametrize("verb", list(Verb))
 def test_a_command_becomes_its_event_for_who_may(verb):
-    event = decide(request(verb, "words"), reading(LEAST[verb]), PLAN)
+    event = decide(request(verb, WORDS.get(verb, "words")), reading(LEAST[verb]), PLAN)
     assert type(event) is EVENTS[verb]
     assert (event.by, event.via, event.at, event.source) == (ALICE, Via.COMMAND, 500.0, "comment:7:0")
     assert event.comment_id == 7

@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
+from bot.lifecycle.choices import AgentChoice, BudgetChoice, PlanPriority
 from bot.lifecycle.plan import Person
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import HoldCause, State, Via, WaitingOn
@@ -147,6 +148,21 @@ class AnyHistory(RuleBasedStateMachine):
     )
     def command(self, kind, via):
         self._send(kind, by=makers.ALICE, via=via)
+
+    @rule(
+        said=st.sampled_from(
+            [
+                (ev.AgentChosen, {"agent": AgentChoice(name="codex")}),
+                (ev.AgentChosen, {"agent": None}),
+                (ev.BudgetChosen, {"budget": BudgetChoice(attempts=2)}),
+                (ev.PriorityChosen, {"priority": PlanPriority.LOW}),
+                (ev.StartRequested, {}),
+            ]
+        )
+    )
+    def choose(self, said):
+        kind, fields = said
+        self._send(kind, by=makers.ALICE, via=Via.COMMAND, **fields)
 
     @rule(fresh=st.booleans())
     def update(self, fresh):

@@ -25,6 +25,7 @@ DETAILS = {
     Topic.NEEDS_TRIAGE: {"needs": "triage"},
     Topic.NOT_ALLOWED: {"needs": "write", "verb": "approve"},
     Topic.APPROVAL_VOID: {"what": "plan_comment"},
+    Topic.NOT_UNDERSTOOD: {"verb": "budget", "why": "Write limits behind it, such as `/budget 8usd 90m`."},
     Topic.NOT_NOW: {"why": "it failed; /retry, /update or /reject it"},
     Topic.PLAN_HELD: {"cause": "issue_closed"},
     Topic.BASE_CONFLICT: {"paths": "src/greet.py\nREADME.md"},

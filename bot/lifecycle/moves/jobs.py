@@ -40,7 +40,8 @@ def _open(plan: Plan) -> Job:
 def start_execution(plan: Plan, event: events.SlotGranted) -> Step:
     """Begin the approved work."""
     head = plan.branch_head if plan.carry_on else None
-    plan = changed(plan, state=State.EXECUTING, waits_for=(), overlaps=event.overlaps)
+    choices = plan.choices.model_copy(update={"past_overlap": False})
+    plan = changed(plan, state=State.EXECUTING, waits_for=(), overlaps=event.overlaps, choices=choices)
     plan, effects = open_job(plan, JobKind.EXECUTE, Unit.EXECUTE_PLAN, head=head)
     return moved(plan, "a slot is free: executing", *effects)
 

@@ -25,6 +25,7 @@ from runner.contract import Feedback, JobKind
 
 if TYPE_CHECKING:
     from bot.lifecycle import events
+    from bot.lifecycle.choices import Choices
     from bot.lifecycle.plan import Plan, Review, Revision
 
 
@@ -145,6 +146,43 @@ def thaw(plan: Plan, _event: events.Thawed) -> Step:
     """Take the plan up again for a decision."""
     plan, effects = ask_anew(plan)
     return moved(plan, "taken out of the icebox", *effects)
+
+
+def choose_agent(plan: Plan, event: events.AgentChosen) -> Step:
+    """Let another agent do the work from the next job on; a plan that names the old one is up for decision anew."""
+    return _chosen(plan, plan.choices.model_copy(update={"agent": event.agent}), "agent chosen")
+
+
+def choose_budget(plan: Plan, event: events.BudgetChosen) -> Step:
+    """Set what the plan may spend from the next job on; a plan that names another sum is up for decision anew."""
+    return _chosen(plan, plan.choices.model_copy(update={"budget": event.budget}), "budget chosen")
+
+
+def _chosen(plan: Plan, choices: Choices, note: str) -> Step:
+    """Note what was chosen. An approval covers agent and budget as the plan's comment names them."""
+    shown = plan.state is State.APPROVED or (plan.state is State.DRAFT and plan.job is None)
+    if choices == plan.choices:
+        return moved(plan, f"{note}: as it was")
+    plan = changed(plan, choices=choices)
+    if not shown:
+        return moved(plan, note)
+    plan, effects = ask_anew(plan)
+    return moved(plan, f"{note}: up for decision anew", *effects)
+
+
+def choose_priority(plan: Plan, event: events.PriorityChosen) -> Step:
+    """Let the plan start before or after others."""
+    plan = changed(plan, choices=plan.choices.model_copy(update={"priority": event.priority}))
+    return moved(plan, f"priority {event.priority}")
+
+
+def start_past_overlap(plan: Plan, event: events.StartRequested) -> Step:
+    """Let the plan start although others may touch its files; slots still count."""
+    if plan.waiting_on is not WaitingOn.OVERLAP:
+        why = "it does not wait for another plan's files"
+        return answer(plan, event, fx.Topic.NOT_NOW, why, why=why)
+    plan = changed(plan, choices=plan.choices.model_copy(update={"past_overlap": True}))
+    return moved(plan, "starts past the overlap")
 
 
 def tell_status(plan: Plan, event: events.StatusRequested) -> Step:

@@ -40,7 +40,8 @@ def plan_comment(plan: Plan, revision: Revision) -> str:
         revision=revision,
         document=revision.document,
         detected=plan.policy.gates is None,
-        agent=plan.policy.agents[Unit.EXECUTE_PLAN],
+        agent=plan.agents[Unit.EXECUTE_PLAN],
+        budget=plan.budget,
         **_who(plan.policy),
     )
     if len(text) > limits.BODY:

@@ -103,7 +103,7 @@ def job_spec(plan: Plan, job: Job, info: RepositoryInfo, base: str, policy: Poli
         ),
         plan=revision.document if revision else None,
         feedback=(*plan.feedback, *plan.rejections),
-        agents=policy.agents,
+        agents=plan.choices.agents(policy),
         gates=gates,
         detect_gates=policy.gates is None,
         protected=policy.protected,
@@ -111,7 +111,7 @@ def job_spec(plan: Plan, job: Job, info: RepositoryInfo, base: str, policy: Poli
         carry=policy.carry,
         sandbox=policy.sandbox,
         network=policy.network,
-        budget=policy.budget,
+        budget=plan.choices.limits(policy),
         tiers=policy.tiers,
         prices=policy.prices,
     )

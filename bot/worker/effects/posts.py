@@ -85,7 +85,7 @@ def _was_lost(job: Job) -> bool:
 
 def _untold(plan: Plan, job: Job) -> CostRow:
     unit = Unit(job.unit or "")
-    agent = plan.policy.agents[unit].name
+    agent = plan.agents[unit].name
     return CostRow.untold(unit, agent, job=job.id, kind=JobKind(job.kind), outcome=Outcome.LOST)
 
 

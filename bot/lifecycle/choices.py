@@ -1,0 +1,158 @@
+"""What a person chooses for one plan, over the policy: the agent, the budget, the place in the queue.
+
+The words behind ``/agent``, ``/budget`` and ``/priority`` are read here. Each can be taken back with ``default``.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from bot.lifecycle.states import Frozen
+from runner.terms import AgentSpec, Budget, Effort, Tier
+
+if TYPE_CHECKING:
+    from bot.lifecycle.policy import Policy
+    from runner.results import Unit
+
+BACK = "default"
+"""The word that takes a choice back."""
+MOST_USD = 100_000
+"""Dollars, as in the policy file."""
+MOST_MINUTES = 1_440
+"""Minutes of one job, as in the policy file."""
+MOST_TOKENS = 10_000_000_000
+"""Tokens, as in the policy file."""
+MOST_ATTEMPTS = 10
+"""Attempts of one job, as in the policy file."""
+LONGEST_MODEL = 200
+"""Characters of a model's name."""
+
+
+class PlanPriority(StrEnum):
+    """Which of two approved plans starts first; among equals the one that was approved first."""
+
+    HIGH = "high"
+    NORMAL = "normal"
+    LOW = "low"
+
+
+class NotUnderstoodError(ValueError):
+    """The words behind a command mean nothing; the message says what would."""
+
+
+class AgentChoice(Frozen):
+    """Who does the work of a plan, in place of the policy's agent of every unit."""
+
+    name: str
+    model: str | None = None
+    tier: Tier | None = None
+    effort: Effort | None = None
+
+
+class BudgetChoice(Frozen):
+    """Limits of a plan; what is None stays as the policy has it."""
+
+    usd: Decimal | None = None
+    tokens: int | None = None
+    minutes: float | None = None
+    attempts: int | None = None
+
+
+class Choices(Frozen):
+    """All that was chosen for one plan."""
+
+    agent: AgentChoice | None = None
+    budget: BudgetChoice | None = None
+    priority: PlanPriority = PlanPriority.NORMAL
+    past_overlap: bool = False
+    """The next start does not wait for plans that may touch the same files."""
+
+    def agents(self, policy: Policy) -> dict[Unit, AgentSpec]:
+        """Return who carries out each unit."""
+        if self.agent is None:
+            return policy.agents
+        own = policy.own_agents.get(self.agent.name, AgentSpec(name=self.agent.name))
+        chosen = own.model_copy(update=self.agent.model_dump())
+        return dict.fromkeys(policy.agents, chosen)
+
+    def limits(self, policy: Policy) -> Budget:
+        """Return what the plan may spend."""
+        chosen = self.budget.model_dump(exclude_none=True) if self.budget else {}
+        return policy.budget.model_copy(update=chosen)
+
+
+def read_agent(words: str, policy: Policy) -> AgentChoice | None:
+    """Return the choice that ``NAME [MODEL | TIER] [EFFORT]`` is, None for the way back; raise NotUnderstoodError."""
+    name, *rest = words.split() or [""]
+    if name.casefold() == BACK and not rest:
+        return None
+    known = policy.known_agents
+    if name.casefold() not in known:
+        raise NotUnderstoodError(f"The agents here are {', '.join(known)}; write `/agent {known[0]}`.")
+    effort = Effort(rest.pop().casefold()) if rest and rest[-1].casefold() in set(Effort) else None
+    model = rest.pop() if rest else None
+    if rest or (model is not None and len(model) > LONGEST_MODEL):
+        raise NotUnderstoodError("Write the agent, then a model or a tier, then an effort: `/agent codex deep high`.")
+    if model is not None and model.casefold() in set(Tier):
+        return AgentChoice(name=name.casefold(), tier=Tier(model.casefold()), effort=effort)
+    return AgentChoice(name=name.casefold(), model=model, effort=effort)
+
+
+_LIMIT = re.compile(r"\$?(?P<number>[0-9]{1,11}(?:\.[0-9]{1,4})?)(?P<unit>usd|\$|m|min|h|tokens?|attempts?)?")
+
+
+def read_budget(words: str) -> BudgetChoice | None:
+    """Return the limits that ``8usd 90m`` and the like are, None for the way back; raise NotUnderstoodError."""
+    text = words.strip().casefold()
+    if text == BACK:
+        return None
+    found: dict[str, Decimal] = {}
+    for part in re.sub(r"(?<=[0-9]) +(?=[a-z])", "", text).replace(",", " ").split():
+        name, value = _limit(part)
+        if name in found:
+            raise NotUnderstoodError(f"The limit of {name} is there twice.")
+        found[name] = value
+    if not found:
+        raise NotUnderstoodError("Write limits behind it, such as `/budget 8usd 90m`, or `/budget default`.")
+    whole = {name: int(value) for name, value in found.items() if name in {"tokens", "attempts"}}
+    return BudgetChoice.model_validate({**found, **whole})
+
+
+def _limit(part: str) -> tuple[str, Decimal]:
+    match = _LIMIT.fullmatch(part)
+    unit = (match["unit"] or ("usd" if part.startswith("$") else "")) if match else ""
+    if match is None or not unit or (part.startswith("$") and unit not in {"usd", "$"}):
+        raise NotUnderstoodError(
+            f"`{part[:40]}` is no limit. Limits are `8usd`, `90m`, `2h`, `500000tokens`, `4attempts`."
+        )
+    number = Decimal(match["number"])
+    name, scale, most = _UNITS[unit.rstrip("s")]
+    value = number * scale
+    if not 0 < value <= most or (name in {"tokens", "attempts"} and value != int(value)):
+        raise NotUnderstoodError(f"`{part[:40]}` is out of range: at most {most:,} {name}, and more than nothing.")
+    return name, value
+
+
+_UNITS: dict[str, tuple[str, int, int]] = {
+    "usd": ("usd", 1, MOST_USD),
+    "$": ("usd", 1, MOST_USD),
+    "m": ("minutes", 1, MOST_MINUTES),
+    "min": ("minutes", 1, MOST_MINUTES),
+    "h": ("minutes", 60, MOST_MINUTES),
+    "token": ("tokens", 1, MOST_TOKENS),
+    "attempt": ("attempts", 1, MOST_ATTEMPTS),
+}
+"""Name of the limit, its scale and its greatest value, by the unit as people write it."""
+
+
+def read_priority(words: str) -> PlanPriority:
+    """Return the priority named; raise NotUnderstoodError."""
+    word = words.strip().casefold()
+    if word == BACK:
+        return PlanPriority.NORMAL
+    if word not in set(PlanPriority):
+        raise NotUnderstoodError("Write `/priority high`, `/priority normal` or `/priority low`.")
+    return PlanPriority(word)

@@ -193,7 +193,7 @@ SCENARIOS = (
         "the same command again and again",
         Outcome.NO_PROGRESS,
         _failing(_shell("true")),
-        fields={"budget": Budget(minutes=2, attempts=2, usd=Decimal(5), idle_calls=5)},
+        fields={"budget": Budget(minutes=4, attempts=2, usd=Decimal(5), idle_calls=5)},
     ),
     Scenario(
         "SIGTERM",
@@ -222,7 +222,7 @@ SCENARIOS = (
         Outcome.OVER_BUDGET,
         lambda path: tuple(_shell(f"echo {n}", tokens=Tokens(100_000, 5_000)) for n in range(20)),
         _within_a_call,
-        {"budget": Budget(minutes=2, attempts=2, usd=Decimal(1))},
+        {"budget": Budget(minutes=4, attempts=2, usd=Decimal(1))},
     ),
 )
 """In the order of the table."""

@@ -58,7 +58,7 @@ class Stage:
             **dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"), KEY),
             **dict.fromkeys(("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), self.api.url),
             "OPENAI_BASE_URL": f"{self.api.url}/v1",
-            "PROBE_PORT": self.api.url.rpartition(":")[2],
+            "PROBE_PORT": str(self.api.port),
             "TWOGATE_AGENT_ENV": "PROBE_PORT",
             **({UNPACKED: str(COPILOT)} if COPILOT.is_dir() else {}),
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import secrets
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -54,7 +55,9 @@ class ModelApi:
     turns: tuple[Turn, ...]
     cwd: str = ""
     """The work tree, in which relative paths of the script lie."""
-    url: str = ""
+    port: int = 0
+    path: str = field(default_factory=lambda: f"/{secrets.token_hex(8)}")
+    """What every address begins with: a stranger who finds an old acquaintance's port is told to go."""
     key: str | None = None
     """The only key that is let in; None lets in any."""
     seen: list[Seen] = field(default_factory=list)
@@ -63,6 +66,11 @@ class ModelApi:
     ending: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _taken: int = 0
+
+    @property
+    def url(self) -> str:
+        """The base address, without ``/v1`` or ``/v1beta``."""
+        return f"http://127.0.0.1:{self.port}{self.path}"
 
     @property
     def main(self) -> list[Seen]:
@@ -108,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body, path = self._body(), self.path.split("?")[0]
-        wire = _wire(path)
+        wire = _wire(path) if path.startswith(f"{self.api.path}/") else None
         if path.endswith(("/count_tokens", ":countTokens")):
             self._json(200, {"input_tokens": 100, "totalTokens": 100})
         elif wire is None or not isinstance(body, dict):
@@ -203,7 +211,7 @@ def model_api(*turns: Turn, cwd: str = "", key: str | None = None) -> Iterator[M
     """Serve ``turns`` on a free loopback port."""
     api = ModelApi(turns, cwd=cwd, key=key)
     server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"api": api}))
-    api.url = f"http://127.0.0.1:{server.server_address[1]}"
+    api.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:

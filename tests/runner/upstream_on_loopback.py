@@ -71,6 +71,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def do_GET(self) -> None:
+        if self.path == "/":  # another test's hostile agent, which tries every port of the machine
+            self.send_error(404)
+            return
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         asked = Asked(self.command, self.path, {n.lower(): v for n, v in self.headers.items()}, body)
         self.upstream.asked.append(asked)

@@ -52,6 +52,7 @@ write(f'notes/{me}.txt', 'finished')
 moment(4)
 done()
 """
+SHORT = "write('calc.py', 'def add(a, b):\\n    return a + b\\n'); done()"
 AGENT_MOMENTS = (1, 2, 3, 4)
 
 
@@ -73,11 +74,15 @@ class Drill:
         self.lab = lab
         self.outcomes: Counter[str] = Counter()
 
-    def job(self, agent: int, uid: str = UID, branch: str = "plan/7") -> JobSpec:
+    def job(self, agent: int) -> JobSpec:
         unit, spec = next(iter(self.lab.coded(WORK).items()))
         command = (*(spec.command or ()), str(agent))
         agents = {**self.lab.spec("good").agents, unit: spec.model_copy(update={"command": command})}
-        return self.lab.spec("good", agents=agents, plan_uid=uid, branch=branch)
+        return self.lab.spec("good", agents=agents)
+
+    def next_job(self, uid: str, branch: str) -> JobSpec:
+        """Prepare a job that is as short as can be."""
+        return self.lab.spec("", agents=self.lab.coded(SHORT), gates=(), plan_uid=uid, branch=branch)
 
     def start(self, job: str, deed: int) -> subprocess.Popen[bytes]:
         command = [sys.executable, str(MORTAL), str(deed), str(self.lab.folder / "deeds"), "run", "--job", job]
@@ -100,8 +105,7 @@ class Drill:
         folder = self.lab.home / "jobs" / spec.job
         owed = (folder / "key").exists()
         work = self._work_on_disk(spec.job)
-        again, other = self.job(0), self.job(0, OTHER, "plan/8")
-        for following in (again, other):
+        for following in (self.next_job(UID, "plan/7"), self.next_job(OTHER, "plan/8")):
             report = self.lab.carry_out(following)
             assert report.outcome is Outcome.VERIFIED, (kill, report, self.lab.said[-30:])
         if owed:
@@ -185,7 +189,7 @@ def drawn(seed: int, count: int, deeds: int) -> list[Kill]:
 
 def test_a_few_kills_of_the_runner(drill: Drill) -> None:
     deeds = drill.deeds()
-    for kill in drawn(11, 6, deeds):
+    for kill in drawn(11, 4, deeds):
         drill.strike(kill)
     assert drill.outcomes[Outcome.LOST] > 0, drill.outcomes
 

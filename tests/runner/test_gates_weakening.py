@@ -341,7 +341,7 @@ def test_one_test_split_in_two_and_two_merged_into_one() -> None:
 
 def test_a_helper_of_tests_counts() -> None:
     base = "def same(a, b):\n    assert a == b\n\n\ndef test_x():\n    same(f(), 1)\n"
-    assert "same is empty now" in "".join(
+    assert "same no longer expects `a == b`" in "".join(
         said({"tests/util.py": base}, {"tests/util.py": base.replace("assert a == b", "return")})
     )
 
@@ -358,6 +358,41 @@ def test_what_silences_a_check_is_counted_over_the_whole_change() -> None:
     assert said({"a.py": noisy}, {"a.py": "import sys  # noqa: F401\n"}) == []
     lines = said({"a.py": noisy}, {"a.py": noisy + "x = 1  # noqa\n"})
     assert lines == ["a.py:2: silences a check: `# noqa`."]
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "blocks"),
+    [
+        ("a.py", "x = 1  # noqa: S603, S607 - the list is fixed", False),
+        ("a.py", "x = 1  # noqa", True),
+        ("a.py", "# ruff: noqa: S603", True),
+        ("a.py", "x = 1  # type: ignore[arg-type]", False),
+        ("a.py", "x = 1  # type: ignore", True),
+        ("a.py", "# mypy: ignore-errors", True),
+        ("a.py", "x = 1  # pylint: disable=invalid-name", False),
+        ("a.py", "x = 1  # pylint: disable=all", True),
+        ("a.py", "x = 1  # pragma: no cover", True),
+        ("a.py", "x = 1  # nosec", True),
+        ("a.ts", "// eslint-disable-next-line no-undef", False),
+        ("a.ts", "// eslint-disable-next-line", True),
+        ("a.ts", "/* eslint-disable no-undef */", True),
+        ("a.ts", "// @ts-ignore", True),
+        ("a.go", "x := 1 //nolint:errcheck", False),
+        ("a.go", "x := 1 //nolint", True),
+        ("a.rs", "#[allow(dead_code)]", False),
+        ("a.rs", "#![allow(dead_code)]", True),
+        ("A.java", '@SuppressWarnings("unchecked")', False),
+        ("A.java", '@SuppressWarnings("all")', True),
+        ("a.rb", "x = 1 # rubocop:disable Style/Foo", False),
+        ("a.sh", "# shellcheck disable=SC2086", False),
+        ("a.c", "int x; // NOLINT", True),
+        ("a.c", "int x; // NOLINT(foo)", False),
+    ],
+)
+def test_a_named_rule_on_one_line_is_shown_and_the_rest_blocks(path: str, line: str, blocks: bool) -> None:
+    result = weakening(change({path: ""}, {path: line + "\n"}))
+    assert result.status is GateStatus.FAILED
+    assert result.blocking is blocks, result.summary
 
 
 def test_only_exact_paths_under_weakens_lift_it_and_it_stays_to_be_seen() -> None:

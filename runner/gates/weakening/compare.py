@@ -114,7 +114,7 @@ def _weaker(path: bytes, old: Test, new: Test, moved: _Moved) -> Iterator[Loss]:
         yield Loss(path, new.line, f"{new.name} no longer runs: {quoted(new.skip)}")
     elif new.skip != old.skip and old.skip and new.skip:
         yield Loss(path, new.line, f"{new.name} is kept from running otherwise than before: {quoted(new.skip)}")
-    if old.lines and not new.lines:
+    if old.lines and not new.lines and not new.helper:
         yield Loss(path, new.line, f"{new.name} is empty now")
         return
     lost = moved.lost(old, new)
@@ -174,7 +174,7 @@ def _new_marks(base: Sheets, head: Sheets) -> Iterator[Loss]:
         if left[mark.text]:
             left[mark.text] -= 1
         else:
-            yield Loss(path, mark.line, mark.what)
+            yield Loss(path, mark.line, mark.what, mark.mild)
 
 
 def _is_new_here(placed: tuple[bytes, Mark], known: dict[bytes, Counter[str]]) -> bool:

@@ -54,6 +54,8 @@ class Mark:
     line: int
     what: str
     """The sentence about it, after path and line."""
+    mild: bool = False
+    """Whether it is narrow enough to be shown and not to block: one named rule, on one line or item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ class Loss:
     path: bytes
     line: int
     what: str
+    mild: bool = False
+    """Whether it is shown and does not block."""
 
 
 def words(text: str) -> frozenset[str]:

@@ -33,11 +33,12 @@ def weakening(change: Change) -> GateResult:
     head = _sheets((file.path, change.read(file.path)) for file in change.files if file.is_text_candidate)
     found = sorted({*losses(base, head), *configuration(change), *commands(change)})
     named = {path.encode() for path in change.weakens}
-    faults = [_said(loss) for loss in found if loss.path not in named]
-    agreed = [f"{_said(loss)} The plan names it." for loss in found if loss.path in named]
+    faults = [_said(loss) for loss in found if loss.path not in named and not loss.mild]
+    shown_only = [_said(loss) for loss in found if loss.path not in named and loss.mild]
+    shown_only += [f"{_said(loss)} The plan names it." for loss in found if loss.path in named]
     if faults:
-        return failed(NAME, [*faults, *agreed])
-    return noted(NAME, agreed) if agreed else passed(NAME, "No test and no check is weaker than before.")
+        return failed(NAME, [*faults, *shown_only])
+    return noted(NAME, shown_only) if shown_only else passed(NAME, "No test and no check is weaker than before.")
 
 
 def _said(loss: Loss) -> str:

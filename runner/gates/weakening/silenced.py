@@ -56,6 +56,18 @@ BY_SUFFIX = {
     ".rs": RUST,
 }
 """Patterns by the end of a file's name; all others are searched for :data:`OTHER`."""
+WIDE = re.compile(
+    r"#!\[|\b(?:ruff|flake8|mypy|pyright|basedpyright)[ \t]*[:=][ \t]*(?:noqa|disable|ignore-|basic)"
+    r"|(?:eslint|oxlint|stylelint)-disable(?!-)|tslint:disable(?!-|:next)|biome-ignore-all|file-ignore|assembly:|BEGIN"
+    r"|cfg\(|cfg_attr|coverage|no[ \t]?cover|\ball\b",
+    re.IGNORECASE,
+)
+"""What silences a whole file or more, takes code out, or names all rules."""
+NAMED = re.compile(
+    r"#\[(?:allow|expect)\(|[Ss]uppress\w*[ \t]*\([^)]*\w|disable[ \t=]+\w|disable:\w*[ \t]+\w|NOLINT\w*\(\w"
+    r"|ignore[ \t]+\w|lint:ignore"
+)
+"""Forms that name a rule in a way of their own."""
 PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".json", ".lock", ".html", ".csv", ".svg", ".snap"})
 """Text in which such words silence nothing."""
 
@@ -81,4 +93,10 @@ def _marks(number: int, found: re.Match[str]) -> Iterator[Mark]:
     what = f"silences a check: {quoted(found[0])}"
     head = squeezed(found[0].replace(listed, "") if listed else found[0])
     for code in [code for code in re.split(r"[\s,]+", listed) if code] or [""]:
-        yield Mark(f"{head} {code}".casefold(), number, what)
+        yield Mark(f"{head} {code}".casefold(), number, what, mild=_is_narrow(found[0], listed))
+
+
+def _is_narrow(text: str, listed: str) -> bool:
+    """Whether a comment or attribute silences named rules, and those on one line or item alone."""
+    named = bool(listed) or bool(NAMED.search(text))
+    return named and not WIDE.search(text)

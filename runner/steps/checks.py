@@ -12,16 +12,17 @@ from itertools import groupby
 from pathlib import Path  # noqa: TC003 - part of the public fields
 from typing import TYPE_CHECKING
 
-from runner.contract import GateResult  # noqa: TC001 - part of the public fields
+from runner.contract import GateResult, Outcome
 from runner.folders import remove
 from runner.gates import registry
 from runner.gates.change import MODE_ABSENT, MODE_GITLINK, Change, Changed
-from runner.gates.command import GateRun, again, against_base, may_be_flaky, run_gate
+from runner.gates.command import MISSING, GateRun, again, against_base, may_be_flaky, run_gate
 from runner.git import GitError, display
 from runner.promptware import FailedGate
 from runner.steps.before import BaseCache
 from runner.steps.confined import Confined, environment
 from runner.steps.ready import PrepareError, Ready
+from runner.watch import Ending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,12 +67,17 @@ class Checks:
         self._runs = 0
 
     def run_before(self, base: str) -> None:
-        """Run the blocking commands on the base; what fails there is not the change's fault."""
+        """Run the blocking commands on the base; what fails there is not the change's fault.
+
+        One that can't be run at all on this machine ends the job: no agent could make it pass.
+        """
         tree = self._job.store.tree(base)
         gates = [gate for gate in self._job.spec.gates if gate.blocking]
         known = {gate.name: run for gate in gates if (run := self._cache.recall(tree, gate))}
         missing = [gate for gate in gates if gate.name not in known]
         for gate, run in zip(missing, self._commands(base, missing, judged=False), strict=True):
+            if run.result.summary.endswith(MISSING):
+                raise Ending(Outcome.RUNNER_FAILED, _absent(run.result, self._job.settings.runner))
             known[gate.name] = run
             self._cache.keep(tree, gate, run)
         self._before = known
@@ -161,6 +167,11 @@ class Checks:
             return run
         job.heartbeat.line(f"running {gate.name} once more")
         return again(run, run_gate(gate, checkout.tree, output.with_suffix(".again.txt"), env, confined))
+
+
+def _absent(result: GateResult, runner: str) -> str:
+    what = f"The check {result.name} can't be run on runner {runner}: {result.summary}"
+    return f"{what} {result.first_error} Nothing was spent. Install what it needs, or change the check, then /retry."
 
 
 def neighbours(gates: Sequence[GateSpec]) -> Iterator[list[tuple[int, GateSpec]]]:

@@ -20,6 +20,7 @@ from runner.contract import Outcome
 from runner.doctor import doctor
 from runner.job import Runner
 from runner.leftovers import Leftovers, alone
+from runner.process import keep_to_itself
 from runner.report import Spool
 from runner.settings import SECRETS, Settings, SettingsError, from_environment
 from runner.watch import Ending
@@ -62,6 +63,7 @@ def say(text: str) -> None:
 
 def run(settings: Settings, job: str) -> int:
     """Carry out one job."""
+    keep_to_itself()
     runner = Runner(settings, time.time, say)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: _interrupt(runner, number))

@@ -298,3 +298,25 @@ def test_a_killed_supervisor_ends_the_run(lab: Lab) -> None:
     thread.join(20)
     assert (result[0].returncode, result[0].reason) == (-signal.SIGKILL, "exited")
     assert kill_leftovers(lab.env[MARKER]) == 0
+
+
+@pytest.mark.skipif(
+    not Path("/usr/bin/python3").exists() or os.geteuid() != 0, reason="not tested: needs root and /usr/bin/python3"
+)
+def test_a_runner_keeps_its_environment_from_others_of_its_user(tmp_path: Path) -> None:
+    """Without bubblewrap and without another user, an agent could read the runner's tokens in /proc."""
+    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    code = "import sys, signal; sys.path.insert(0, sys.argv[1])\nfrom runner.process import keep_to_itself\n"
+    hidden = f"{code}keep_to_itself(); print(flush=True); signal.pause()"
+    for told, script in ((True, hidden.replace("keep_to_itself(); ", "")), (False, hidden)):
+        command = [*as_nobody, "/usr/bin/python3", "-I", "-c", script, str(Path(__file__).parents[2])]
+        process = subprocess.Popen(command, env={"GITHUB_TOKEN": "ghs_secret"}, stdout=subprocess.PIPE)
+        try:
+            assert process.stdout
+            process.stdout.readline()
+            look = [*as_nobody, "cat", f"/proc/{process.pid}/environ"]
+            seen = subprocess.run(look, capture_output=True, check=False)
+            assert (b"ghs_secret" in seen.stdout) is told, seen
+        finally:
+            process.kill()
+            process.communicate()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.contract import GateStatus
 from runner.gates.conflicts import NAME as CONFLICTS
 from runner.gates.conflicts import conflicts
 from runner.gates.packages import NAME as DEPENDENCIES
@@ -70,6 +69,4 @@ def _timed(gate: BuiltIn, mode: CheckMode, change: Change, clock: Callable[[], f
 
 def _in_mode(result: GateResult, mode: CheckMode) -> GateResult:
     """Return ``result`` as ``mode`` has it; what a gate lets pass with a note (``noted``) is never made to block."""
-    if mode is CheckMode.INFORM and result.status is GateStatus.FAILED:
-        return result.model_copy(update={"blocking": False})
-    return result
+    return result.model_copy(update={"blocking": False}) if mode is CheckMode.INFORM else result

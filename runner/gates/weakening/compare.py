@@ -113,7 +113,8 @@ def _weaker(path: bytes, old: Test, new: Test, moved: _Moved) -> Iterator[Loss]:
     if new.skip and not old.skip:
         yield Loss(path, new.line, f"{new.name} no longer runs: {quoted(new.skip)}")
     elif new.skip != old.skip and old.skip and new.skip:
-        yield Loss(path, new.line, f"{new.name} is kept from running otherwise than before: {quoted(new.skip)}")
+        said = f"{new.name} is kept from running otherwise than before: {quoted(new.skip)}"
+        yield Loss(path, new.line, said, mild=True)
     if old.lines and not new.lines and not new.helper:
         yield Loss(path, new.line, f"{new.name} is empty now")
         return

@@ -57,6 +57,7 @@ EXACT_WORDS = words(
 """Matchers and methods that name the result; all others tell a property of it."""
 TAP = words("is not deepEqual like truthy falsy true false throws throwsAsync snapshot equal same ok fail")
 """Methods of AVA's and tap's ``t`` that expect something."""
+STRING = re.compile(r"^([\"'`])(.*)\1$", re.DOTALL)
 LITERAL = re.compile(r"true|false|null|undefined|-?[\d.]+|([\"'`])[^\"'`]*\1")
 
 
@@ -115,7 +116,7 @@ def _call(source: Source, found: re.Match[str]) -> tuple[int, int | None]:
 
 
 def _title(arguments: list[str]) -> str:
-    return squeezed(arguments[0].strip("\"'`"))[:200] if arguments else ""
+    return squeezed(STRING.sub(r"\2", arguments[0]))[:200] if arguments else ""
 
 
 def _skip(found: re.Match[str], arguments: list[str]) -> str:

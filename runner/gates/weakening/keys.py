@@ -14,7 +14,7 @@ MAX_WORDS = 5
 """Words of a list that are told one by one."""
 LEAST = re.compile(r"(fail_?under|minimum\w*|min_?\w*|branches|functions|lines|statements|coverage|target|msi\w*)$")
 """Numbers of which less is weaker."""
-MOST = re.compile(r"(max_?\w*|\w*_threshold|line_?length|tolerance|timeout|retries|reruns)$")
+MOST = re.compile(r"(max_?\w*|\w*_threshold|line_?length|tolerance|retries|reruns)$")
 """Numbers of which more is weaker."""
 LETS_THROUGH = re.compile(
     r"(extend_?)?(\w*ignore\w*|\w*exclude\w*|omit|norecursedirs|disable[ds]?|disable_error_code|skips?|deselect|allow\w*"
@@ -28,7 +28,7 @@ LOOKS_AT = re.compile(
 )
 """Lists of what is looked at, and switches that make it strict: less is weaker."""
 HARMLESS = re.compile(
-    r"(markers|target_?version|python_?version|src|known_first_party|log_\w+|rev|minversion|cache_dir|junit_\w+|show_\w+|pretty|color\w*"
+    r"(markers|target_?version|python_?version|src|known_first_party|log_\w+|rev|minversion|msrv|timeout|deadline|concurrency|cache_dir|junit_\w+|show_\w+|pretty|color\w*"
     r"|verbos\w*|required_plugins|asyncio_\w+|console_output_style|reporters?|plugin|cache|version|schema|\$schema|default_language_version"
     r"|target|module|moduleresolution|lib|jsx\w*|outdir|rootdir|paths|baseurl|types|typeroots|declaration\w*|sourcemap\w*|esmoduleinterop|incremental)$"
 )

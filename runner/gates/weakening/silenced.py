@@ -44,7 +44,7 @@ OTHER = (
     r"@(?:phpstan-ignore|psalm-suppress)[\w-]*(?:[ \t]+\w+)?",
     r"phpcs:(?:ignore|disable)",
     r"#[ \t]*shellcheck[ \t]+disable=[\w,]+",
-    r"\bNOLINT(?:NEXTLINE|BEGIN)?\b(?:\([^)]*\))?",
+    r"\b(?-i:NOLINT(?:NEXTLINE|BEGIN)?)\b(?:\([^)]*\))?",
     r"swiftlint:disable\S*[^\n]*",
     r"#[ \t]*(?:yamllint[ \t]+disable|hadolint[ \t]+ignore|zizmor:[ \t]*ignore|checkov:skip|tfsec:ignore)[^\n]*",
     r"@nowarn\b",

@@ -36,7 +36,7 @@ MAX_LOOSE = 27
 """Loose objects in one of 256 folders from which on a store is packed anew; git's own gc.auto."""
 PRUNE_AFTER = "14.days.ago"
 """Objects that no ref has are kept as long as salvage is."""
-PLAN_LOCK = re.compile(r"([0-9]+)-([a-z0-9]+)\.lock")
+PLAN_LOCK = re.compile(r"([0-9]+)-([a-z0-9]{1,64})\.lock")
 
 
 def free_bytes(home: Path) -> int:
@@ -57,10 +57,13 @@ def require_space(settings: Settings) -> None:
 
 def tidy(home: Path, apart_from: str | None = None) -> tuple[str, ...]:
     """Bring logs below their cap, forget idle locks, pack stores that need it; return a sentence for what was done."""
-    for path in (home / "locks").glob("*.lock"):
-        if named := PLAN_LOCK.fullmatch(path.name):
-            Place(home, int(named[1]), named[2]).forget()
-    return (*_cap_logs(home), *_pack_stores(home, apart_from))
+    try:
+        for path in (home / "locks").glob("*.lock"):
+            if named := PLAN_LOCK.fullmatch(path.name):
+                Place(home, int(named[1]), named[2]).forget()
+        return (*_cap_logs(home), *_pack_stores(home, apart_from))
+    except OSError as error:  # another runner tidies at the same time
+        return (f"housekeeping was cut short: {error}",)
 
 
 def _cap_logs(home: Path) -> Iterator[str]:

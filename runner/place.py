@@ -6,10 +6,11 @@ import fcntl
 import json
 import os
 import re
+import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Self
 
-from runner.store import StoreError
+from runner.store import POLL_SECONDS, StoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,6 +93,15 @@ class Place:
             os.close(handle)  # forgotten by whoever held it before
             return self.hold()
         return Lock(handle)
+
+    def wait(self, seconds: float) -> Lock:
+        """Take the plan's lock, waiting for it; raises StoreError where another job keeps it."""
+        end = time.monotonic() + seconds
+        while (lock := self.hold()) is None:
+            if time.monotonic() > end:
+                raise StoreError(f"Another job of plan {self.plan_uid} is at work on this machine; say /retry later.")
+            time.sleep(POLL_SECONDS)
+        return lock
 
     def forget(self) -> None:
         """Remove the lock's file where nobody holds it and nothing is left to lock."""

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 ANCHOR = "refs/twogate/plans/"
 """One ref a plan: the last commit that the runner knows of."""
+PATIENCE = 60.0
+"""Seconds that a plan's next job waits for another that salvages what a killed one left."""
 RUNNER_NAME, RUNNER_EMAIL = "Twogate", "twogate@users.noreply.github.com"
 """Who commits what is salvaged."""
 
@@ -123,9 +125,7 @@ class Workspace:
         for sha in (base, head or base):
             if not store.has(sha):
                 raise StoreError(f"Commit {sha} is not in the object store; it has to be fetched first.")
-        lock = Place(store.home, store.repository_id, plan_uid).hold()
-        if lock is None:
-            raise StoreError(f"Another job of plan {plan_uid} is at work on this machine; wait until it has ended.")
+        lock = Place(store.home, store.repository_id, plan_uid).wait(PATIENCE)
         _clear(store, plan_uid, lock)
         workspace = cls(store, plan_uid, State("making", branch, base, head or base, job=job), lock, owner)
         workspace._make()

@@ -527,7 +527,8 @@ def test_twenty_plans_that_start_at_the_same_instant_on_a_new_store_do_not_colli
     assert store.tampered() == ()
 
 
-def test_a_plan_has_one_job_at_a_time(place: Bench, workspace: Workspace) -> None:
+def test_a_plan_has_one_job_at_a_time(place: Bench, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runner.worktree.PATIENCE", 0.1)
     with pytest.raises(StoreError, match="Another job"):
         place.open()
     assert not remove_workspace(place.home, 42, UID)

@@ -8,20 +8,21 @@ that does not defend itself, and finds the mark.
 from __future__ import annotations
 
 import os
-import subprocess
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.process import MARKER, Limits, run
 from runner.sandbox import Capability, Confinement, Sandbox, agent_environment, probe
 from runner.steps.commit import OUTCOMES
-from runner.terms import Network, SandboxMode
+from runner.terms import SandboxMode
+from runner.worktree import Workspace
 from tests.runner.workbench import BOT, UID, Bench, sh
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from runner.process import Ended
-    from runner.worktree import Inspection, Workspace
+    from runner.worktree import Inspection
 
 CAPABILITY = probe()
 IDENTITY = {
@@ -73,8 +74,6 @@ class Arena:
 
     def open(self, uid: str = UID, branch: str = "plan/7") -> Workspace:
         """Make a plan's workspace and give it to the agent's user."""
-        from runner.worktree import Workspace
-
         place = self.place
         return Workspace.open(place.store, plan_uid=uid, branch=branch, base=place.base, owner=self.sandbox.owner)
 
@@ -91,9 +90,7 @@ class Arena:
         }
         build = f"""printf '#!/bin/sh\\ntest -n "$IN_AGENT" || touch {self.mark}\\ncat\\n' > "$TMPDIR/trap"; chmod +x "$TMPDIR/trap"\n"""
         ended = run(
-            self.sandbox.wrap(
-                ["sh", "-ec", build + script], Confinement(mounts.cwd, mounts.writable, mounts.readonly, Network.ON)
-            ),
+            self.sandbox.wrap(["sh", "-ec", build + script], Confinement(mounts.cwd, mounts.writable, mounts.readonly)),
             cwd=mounts.cwd,
             env=agent_environment({"PATH": os.defpath}, home=mounts.home, tmp=mounts.tmp, extra=extra),
             stdout_path=self.output,
@@ -158,16 +155,3 @@ class Arena:
 def in_python(code: str) -> list[str]:
     """Return the command that runs code with a Python that every user can start."""
     return ["/usr/bin/python3", "-I", "-S", "-c", code]
-
-
-def alive(pid: int) -> bool:
-    """Whether a process lives; a zombie does not."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in {"Z", "X"}
-
-
-def started(command: list[str], **options: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command, **options)  # type: ignore[call-overload,no-any-return]

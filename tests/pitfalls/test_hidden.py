@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -90,8 +91,6 @@ def test_row_13_a_submodule_that_is_moved_unseen(folder: Path, sandbox: Sandbox)
     )
     sh(place.origin, f"git update-index --add --cacheinfo 160000,{ones},lib; git commit -qm sub || :")
     base = place.fetch()
-    from dataclasses import replace
-
     arena = Arena(replace(place, base=base), sandbox)
     arena.agent(
         f"git update-index --cacheinfo 160000,{twos},lib; git commit -qm bump\n"

@@ -12,7 +12,7 @@ TEST = re.compile(r"^def test_rows?_((?:\d+_)+)", re.MULTILINE)
 ROWS = 31
 
 
-def tested() -> dict[str, set[int]]:
+def rows_by_file() -> dict[str, set[int]]:
     """Return which rows each file tests."""
     return {
         f"tests/pitfalls/{path.name}": {
@@ -25,6 +25,6 @@ def tested() -> dict[str, set[int]]:
 def test_each_row_has_a_test_and_the_page_names_its_file() -> None:
     told = {int(number): file for number, file in ROW.findall(PAGE.read_text())}
     assert sorted(told) == list(range(1, ROWS + 1))
-    by_file = tested()
+    by_file = rows_by_file()
     assert not {number: file for number, file in told.items() if number not in by_file.get(file, set())}
     assert set().union(*by_file.values()) == set(range(1, ROWS + 1))

@@ -10,6 +10,7 @@ what it read is priced and settled.
 from __future__ import annotations
 
 import secrets
+import threading
 import time
 from typing import TYPE_CHECKING, Self
 
@@ -37,6 +38,8 @@ CONNECT_SECONDS = 30.0
 """Seconds for connecting to a model API."""
 IDLE_SECONDS = 600.0
 """Seconds without a byte from a model API after which a call is given up: a model may think that long."""
+ABANDONED_SECONDS = 1.0
+"""How often the meter looks whether an agent has hung up on a call."""
 SHIM_PORT = 8_377
 """The port on which a sandbox without network finds the meter, on a loopback of its own."""
 PREFIX = "twogate-"
@@ -78,6 +81,9 @@ class Meter:
         self._front = Front(self._http, self._tap_of)
         self._server: Server | None = None
         self._unix: tuple[Path, UnixServer] | None = None
+        self._over = threading.Event()
+        self._watch = threading.Thread(target=self._cut_abandoned, name="meter-watch", daemon=True)
+        self._watch.start()
 
     def __enter__(self) -> Self:
         return self
@@ -85,6 +91,8 @@ class Meter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._over.set()
+        self._watch.join()
         for tap in list(self._taps.values()):
             tap.close()
         for server in (self._server, self._unix[1] if self._unix else None):
@@ -116,6 +124,11 @@ class Meter:
         keys = keys_in(self._environment)
         hidden = {name for name, value in environment.items() if any(key in value for key in keys)}
         return {name: value for name, value in environment.items() if name not in WITHHELD | hidden}
+
+    def _cut_abandoned(self) -> None:
+        while not self._over.wait(ABANDONED_SECONDS):
+            for tap in list(self._taps.values()):
+                tap.cut_abandoned()
 
     def _tap_of(self, key: str) -> Tap | None:
         tap = self._taps.get(key)

@@ -13,6 +13,7 @@ from runner.meter.stream import Document, Events, Strainer
 from runner.meter.upstream import SHORTEST_KEY
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Iterator, Mapping
 
     from runner.meter.request import Request
@@ -30,6 +31,8 @@ BAD, UNAUTHORIZED, NOT_FOUND, BAD_GATEWAY, GATEWAY_TIMEOUT = 400, 401, 404, 502,
 
 class Outlet(Protocol):
     """The connection to the agent."""
+
+    link: socket.socket
 
     def start(self, status: int, headers: Mapping[str, str]) -> None:
         """Send the head of an answer; raises OSError where the agent has hung up, as the others do."""
@@ -61,7 +64,7 @@ class Forward:
 
     def _call(self, request: Request, outlet: Outlet) -> None:
         ask, body = self._understood(request)
-        flow = self._tap.begin(ask, len(body))
+        flow = self._tap.begin(ask, len(body), outlet.link)
         answer = _Answer(self._wire.reader())
         try:
             with self._sent(request, body, answer) as response:

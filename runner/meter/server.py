@@ -55,6 +55,7 @@ class _Outlet:
 
     def __init__(self, handler: _Handler) -> None:
         self._handler = handler
+        self.link: socket.socket = handler.connection
         self._chunked = handler.request_version != "HTTP/1.0"
         self.begun = False
 

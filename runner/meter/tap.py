@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import select
 import socket
 import threading
 import time
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
     from runner.results import Unit
     from runner.terms import AgentSpec, Api, Price
 
+LAST_WORDS_SECONDS = 0.25
+"""Seconds that the end of a run leaves to calls under way, whose answers may just be read out."""
 LINGER_SECONDS = 1.0
-"""Seconds that the end of a run waits for calls under way to be settled, once they have been cut off."""
+"""Seconds that the end of a run waits for calls to be settled, once they have been cut off."""
 COUNTS = (
     *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cache_write_1h_tokens"),
     "reasoning_tokens",
@@ -69,6 +72,29 @@ class Flow:
     """On the monotonic clock; it waited for leave since."""
 
 
+@dataclass
+class _Link:
+    """The two connections of a call under way."""
+
+    agent: socket.socket
+    api: socket.socket | None = None
+    """None until the API answers."""
+
+    def abandoned(self) -> bool:
+        """Return whether the agent has hung up."""
+        look = select.poll()
+        with suppress(OSError, ValueError):
+            look.register(self.agent, select.POLLRDHUP | select.POLLHUP)
+            return bool(look.poll(0))
+        return True
+
+    def cut(self) -> None:
+        """End what comes from the API; whoever reads it hears of it."""
+        if self.api is not None:
+            with suppress(OSError):
+                socket.socket.shutdown(self.api, socket.SHUT_RDWR)  # past TLS, which another thread is using
+
+
 class Tap:
     """One run; made by :meth:`runner.meter.Meter.open`, over at the end of its ``with`` block."""
 
@@ -85,7 +111,7 @@ class Tap:
         """When something passed last, on the monotonic clock."""
         self.reading = threading.Lock()
         """Held while a request is taken apart: one at a time, for the sake of memory."""
-        self._open, self._live = False, dict[str, socket.socket | None]()
+        self._open, self._live = False, dict[str, _Link]()
         self._settled = threading.Condition()
         self._progress = Progress(shared.idle_calls)
         self._begun = RunBegun(
@@ -145,20 +171,23 @@ class Tap:
             if not self._open:
                 return
             self._open = False
-        end = time.monotonic() + LINGER_SECONDS
-        with self._settled:
-            self._settled.wait_for(lambda: not self._live, LINGER_SECONDS / 4)  # the last answer may just be read out
+            self._settled.wait_for(lambda: not self._live, LAST_WORDS_SECONDS)
             for link in self._live.values():
-                if link is not None:
-                    with suppress(OSError):
-                        link.shutdown(socket.SHUT_RDWR)
-            self._settled.wait_for(lambda: not self._live, max(0.0, end - time.monotonic()))
+                link.cut()
+            self._settled.wait_for(lambda: not self._live, LINGER_SECONDS)
+
+    def cut_abandoned(self) -> None:
+        """Cut off the calls whose agent has hung up: nobody reads what they would still cost."""
+        with self._settled:
+            for link in self._live.values():
+                if link.abandoned():
+                    link.cut()
 
     def stop(self, stop: Stop) -> None:
         """Ask that the run be ended."""
         self.stopped = self.stopped or stop
 
-    def begin(self, ask: Ask, size: int) -> Flow:
+    def begin(self, ask: Ask, size: int, agent: socket.socket) -> Flow:
         """Let a call through whose request has ``size`` bytes, or raise :class:`Refusal`."""
         if ask.refusal is not None:
             self._learn(None)
@@ -172,7 +201,7 @@ class Tap:
             raise
         with self._settled:
             if self._open:
-                self._live[flow.key] = None
+                self._live[flow.key] = _Link(agent)
         if flow.key not in self._live:
             self._shared.limits.settle(flow.worst, Bound(None, 0))
             raise Refusal(TOO_MANY, ENDED)
@@ -190,7 +219,7 @@ class Tap:
     def carried_by(self, flow: Flow, link: socket.socket | None) -> None:
         """Note the connection to the model API by which a call goes, so that it can be cut off."""
         with self._settled:
-            self._live[flow.key] = link
+            self._live[flow.key].api = link
 
     def settle(self, flow: Flow, status: int | None, reader: Reader | None) -> None:
         """Note what a call brought and cost. ``reader`` is None where the API refused it, which costs nothing."""

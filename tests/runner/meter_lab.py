@@ -10,7 +10,7 @@ import httpx
 from runner.meter import LEDGER_FILE, Meter, read_ledger
 from runner.results import Unit
 from runner.terms import AgentSpec, Api, Budget
-from tests.runner.upstream_on_loopback import Upstream, upstream
+from tests.runner.upstream_on_loopback import KEY, Upstream, upstream
 from tests.runner.wires import FORMATS, Format
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from runner.contract import Usage
     from runner.meter import Tap
 
-CANARY = "sk-canary-0123456789-real-key"
+CANARY = KEY
 ANTHROPIC, RESPONSES, CHAT, GEMINI = FORMATS
 
 

@@ -16,7 +16,7 @@ from runner.meter import LEDGER_FILE, read_ledger
 from runner.results import Unit
 from runner.terms import AgentSpec, Api, Budget, Network, SandboxMode
 from tests.runner.lab import Lab
-from tests.runner.upstream_on_loopback import Answer, Asked, Upstream, upstream
+from tests.runner.upstream_on_loopback import KEY, Answer, Asked, Upstream, upstream
 from tests.runner.wires import DOLLARS, FORMATS
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 ANTHROPIC = FORMATS[0]
 PRICE = Decimal(DOLLARS[Api.ANTHROPIC])
-KEY = "sk-canary-0123456789-real-key"
 AGENT = """
 import json, os, pathlib, sys, time, urllib.error, urllib.request
 base, key = os.environ["ANTHROPIC_BASE_URL"], os.environ["ANTHROPIC_API_KEY"]

@@ -36,6 +36,8 @@ HURRIED_REPORT = 3.0
 """Seconds for the report after a signal: GitHub grants seven for everything."""
 REPORT_DEADLINE = 60.0
 """Seconds for the report otherwise; after that it waits on disk for the next start."""
+START_PATIENCE = 10.0
+"""Seconds that a start waits for its own job's lock: another start may look at that moment whether the job runs."""
 FAULTS = (StoreError, GitError, ClientError, process.StartError, OSError)
 """Faults of git, network and disk whose message is a sentence; anything else is a fault of the program."""
 
@@ -53,7 +55,7 @@ class Runner:
     def run(self, job: str) -> bool:
         """Carry out one job; returns whether its report is settled. Raises ClientError where the claim is refused."""
         spool = Spool(self.settings.home / "jobs")
-        with Client(self.settings) as client, alone(self.settings.home, job):
+        with Client(self.settings) as client, alone(self.settings.home, job, START_PATIENCE):
             self.leftovers.clean(apart_from=job)
             spool.resend(client, self.say)
             claim = client.claim(job)

@@ -7,7 +7,7 @@ and the job ends at once instead of after the bot's patience.
 
 from __future__ import annotations
 
-import fcntl
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from runner.contract import Outcome, Report
 from runner.git import GitError
 from runner.meter.ledger import LEDGER_FILE, read_ledger
 from runner.report import KEY_FILE, REPORT_FILE, SPEC_FILE, Spool
-from runner.store import ObjectStore, StoreError, salvage_ref
+from runner.store import POLL_SECONDS, ObjectStore, StoreError, flock, salvage_ref
 from runner.worktree import clean_leftover, clean_leftovers
 
 if TYPE_CHECKING:
@@ -33,10 +33,17 @@ KEEP = KEEP_DAYS * 24 * 3600.0
 
 
 @contextmanager
-def alone(home: Path, job: str) -> Iterator[None]:
-    """Hold the job's lock, which ends with the process; raises BlockingIOError where another process has it."""
+def alone(home: Path, job: str, patience: float = 0) -> Iterator[None]:
+    """Hold the job's lock, which ends with the process.
+
+    Raises BlockingIOError where another process has it, after so many seconds.
+    """
+    end = time.monotonic() + patience
     with (Spool(home / "jobs").folder(job) / "lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        while not flock(file):
+            if time.monotonic() >= end:
+                raise BlockingIOError
+            time.sleep(POLL_SECONDS)
         yield
 
 

@@ -113,7 +113,7 @@ class ObjectStore(Commits):
         self._record.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with (self._record.parent / f"{self.repository_id}.{what}").open("w") as lock:
             end = time.monotonic() + seconds
-            while not _flock(lock):
+            while not flock(lock):
                 if time.monotonic() > end:
                     raise StoreError(f"The repository's store is held by another job for {seconds:.0f} s; say /retry.")
                 time.sleep(POLL_SECONDS)
@@ -317,7 +317,8 @@ class ObjectStore(Commits):
         return tuple(name.removeprefix(SALVAGE) for name in old)
 
 
-def _flock(file: TextIO) -> bool:
+def flock(file: TextIO) -> bool:
+    """Lock a file until it is closed; False where another process holds it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

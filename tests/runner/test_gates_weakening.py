@@ -377,6 +377,7 @@ def test_what_silences_a_check_is_counted_over_the_whole_change() -> None:
         ("a.ts", "// eslint-disable-next-line", True),
         ("a.ts", "/* eslint-disable no-undef */", True),
         ("a.ts", "// @ts-ignore", True),
+        ("a.ts", "// @ts-expect-error wrong on purpose", False),
         ("a.go", "x := 1 //nolint:errcheck", False),
         ("a.go", "x := 1 //nolint", True),
         ("a.rs", "#[allow(dead_code)]", False),

@@ -17,20 +17,24 @@ LEAST = re.compile(r"(fail_?under|minimum\w*|min_?\w*|branches|functions|lines|s
 MOST = re.compile(r"(max_?\w*|\w*_threshold|line_?length|tolerance|retries|reruns)$")
 """Numbers of which more is weaker."""
 LETS_THROUGH = re.compile(
-    r"(extend_?)?(\w*ignore\w*|\w*exclude\w*|omit|norecursedirs|disable[ds]?|disable_error_code|skips?|deselect|allow\w*"
-    r"|unfixable|suppress\w*|\w*whitelist|passwithnotests|skiplibcheck)$"
+    r"(extend_?)?(\w*ignore\w*|\w*exclude\w*|omit|norecursedirs|disable[ds]?|disable_error_code|skips?|deselect"
+    r"|allow\w*|unfixable|suppress\w*|\w*whitelist|passwithnotests|skiplibcheck)$"
 )
 """Lists of what is let through, and switches that let something through: more is weaker."""
 LOOKS_AT = re.compile(
-    r"(extend_?)?(select|enabled?\w*|testpaths|source\w*|files|include\w*|packages|modules|plugins|roots|testmatch|testregex|python_\w+"
-    r"|\w*required\w*|extends|linters|strict\w*|disallow\w*|warn_?\w*|check_?\w*|noimplicit\w*|nounused\w*|nounchecked\w*|nofallthrough\w*"
-    r"|no_implicit\w*|exactoptional\w*|alwaysstrict|useunknownin\w*|forceconsistent\w*|branch|commands\w*|xfail_strict|error\w*|id|entry)$"
+    r"(extend_?)?(select|enabled?\w*|testpaths|source\w*|files|include\w*|packages|modules|plugins|roots|testmatch"
+    r"|testregex|python_\w+|\w*required\w*|env_?list|extends|linters|strict\w*|disallow\w*|warn_?\w*|check_?\w*"
+    r"|noimplicit\w*|nounused\w*|nounchecked\w*|nofallthrough\w*|no_implicit\w*|exactoptional\w*|alwaysstrict"
+    r"|useunknownin\w*|forceconsistent\w*|branch|commands\w*|xfail_strict|error\w*|id|entry)$"
 )
 """Lists of what is looked at, and switches that make it strict: less is weaker."""
 HARMLESS = re.compile(
-    r"(markers|target_?version|python_?version|src|known_first_party|log_\w+|rev|minversion|msrv|timeout|deadline|concurrency|cache_dir|junit_\w+|show_\w+|pretty|color\w*"
-    r"|verbos\w*|required_plugins|asyncio_\w+|console_output_style|reporters?|plugin|cache|version|schema|\$schema|default_language_version"
-    r"|target|module|moduleresolution|lib|jsx\w*|outdir|rootdir|paths|baseurl|types|typeroots|declaration\w*|sourcemap\w*|esmoduleinterop|incremental)$"
+    r"(markers|target_?version|python_?version|src|known_first_party|deps|set_?env|pass_?env|description"
+    r"|base_?python|package|skip_install|change_?dir|labels|output_format|(allow|white)list_externals|log_\w+|rev"
+    r"|minversion|msrv|timeout|deadline|concurrency|cache_dir|junit_\w+|show_\w+|pretty|color\w*|verbos\w*"
+    r"|required_plugins|asyncio_\w+|console_output_style|reporters?|plugin|cache|version|schema|\$schema"
+    r"|default_language_version|target|module|moduleresolution|lib|jsx\w*|outdir|rootdir|paths|baseurl|types"
+    r"|typeroots|declaration\w*|sourcemap\w*|esmoduleinterop|incremental)$"
 )
 """Settings that decide how something is done or shown, not what passes."""
 LEVELS = {"off": 0, "allow": 0, "0": 0, "false": 0, "none": 0, "warn": 1, "warning": 1, "1": 1}

@@ -65,9 +65,9 @@ WIDE = re.compile(
 """What silences a whole file or more, takes code out, or names all rules."""
 NAMED = re.compile(
     r"#\[(?:allow|expect)\(|[Ss]uppress\w*[ \t]*\([^)]*\w|disable[ \t=]+\w|disable:\w*[ \t]+\w|NOLINT\w*\(\w"
-    r"|ignore[ \t]+\w|lint:ignore"
+    r"|ignore[ \t]+\w|lint:ignore|@ts-expect-error"
 )
-"""Forms that name a rule in a way of their own."""
+"""Forms that name a rule in a way of their own, or (``@ts-expect-error``) are themselves checked to be needed."""
 PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".json", ".lock", ".html", ".csv", ".svg", ".snap"})
 """Text in which such words silence nothing."""
 

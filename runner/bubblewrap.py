@@ -29,6 +29,8 @@ TMP = "/tmp"  # noqa: S108 - a fresh one inside the sandbox, never the machine's
 """For programs that do not look at TMPDIR; lies in memory and ends with the command."""
 SHM = "/dev/shm"  # noqa: S108 - likewise
 """Shared memory and named semaphores (shm_overview(7)): Python's multiprocessing needs them."""
+MEMORY_BYTES = 2_000_000_000
+"""Bytes that each of these two may hold; where bubblewrap is older than 0.8, half of the machine's memory."""
 METER = "/twogate-meter.sock"
 """The meter's socket inside a sandbox without network: short, since such a path may have a hundred bytes only."""
 DROP = ("--clear-groups", "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all")
@@ -69,7 +71,7 @@ def bubblewrap(
         command = [sys.executable, "-I", "-S", shim.__file__, str(confinement.meter_port), METER, *command]
     closed = ["--unshare-user", "--disable-userns"]
     cwd = ["--chdir", str(confinement.cwd)]
-    mounts = list(_mounts(confinement, tools))
+    mounts = list(_mounts(confinement, tools, sized=owner is None or close))
     if owner is None:
         return ["bwrap", *isolate, *closed, *mounts, *cwd, "--", *command]
     if not close:
@@ -82,7 +84,7 @@ def _has_meter(confinement: Confinement) -> bool:
     return confinement.network is Network.MODEL and confinement.meter is not None
 
 
-def _mounts(confinement: Confinement, tools: Sequence[Path]) -> Iterator[str]:
+def _mounts(confinement: Confinement, tools: Sequence[Path], *, sized: bool) -> Iterator[str]:
     """Yield the file system: system and tools read-only, the named folders, empty /tmp, own /proc and /dev."""
     for path in map(Path, SYSTEM):
         if path.is_symlink():
@@ -91,7 +93,8 @@ def _mounts(confinement: Confinement, tools: Sequence[Path]) -> Iterator[str]:
             yield from ("--ro-bind", str(path), str(path))
     yield from ("--dir", "/etc", "--proc", "/proc", "--dev", "/dev")
     for memory in (SHM, TMP):
-        yield from ("--perms", "1777", "--tmpfs", memory)
+        size = ("--size", str(MEMORY_BYTES)) if sized else ()
+        yield from ("--perms", "1777", *size, "--tmpfs", memory)
     for name in ETC:
         yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
     shown = {*map(Path, ("/", "/etc", "/proc", "/dev", TMP, *SYSTEM))}

@@ -134,6 +134,7 @@ class Arena:
     def require_silence(self) -> None:
         """Nothing of the agent's ran on this side, and the store is as the runner left it."""
         assert not self.mark.exists(), "a program of the agent's ran on the runner's side"
+        assert self.place.store.tampered() == ()
 
     def _judge(self, head: str, paths: set[bytes], patch: bytes | None) -> None:
         """Compare what was shown with what the remote has, as a person does in a clone."""

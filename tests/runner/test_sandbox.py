@@ -16,10 +16,13 @@ import psutil
 import pytest
 
 from runner import supervise
+from runner.bubblewrap import MEMORY_BYTES
+from runner.contract import Outcome
 from runner.process import MARKER, MAX_FILE_BYTES, MAX_OPEN_FILES, MAX_PROCESSES, run
 from runner.sandbox import Capability, Confinement, Sandbox, SandboxUnavailableError, agent_environment, probe
 from runner.terms import Network, SandboxMode
 from runner.worktree import Workspace
+from tests.runner.lab import Lab
 from tests.runner.workbench import BOT, UID, Bench, bench, sh
 
 if TYPE_CHECKING:
@@ -375,6 +378,34 @@ def test_what_runs_here_is_bounded_and_the_first_to_go_where_memory_runs_out(cel
     assert limits["Max file size"] == str(MAX_FILE_BYTES)
     assert limits["Max processes"] == str(MAX_PROCESSES)
     assert limits["Max open files"] == str(MAX_OPEN_FILES)
+
+
+@confined
+def test_what_lies_in_memory_is_bounded(cell: Cell) -> None:
+    code, said = cell.shell("stat -f -c '%b %S' /tmp /dev/shm")
+    sizes = [int(blocks) * int(size) for blocks, size in (row.split() for row in said.splitlines())]
+    assert all(abs(size - MEMORY_BYTES) < 1_000_000 for size in sizes), code
+
+
+@as_root
+def test_a_job_whose_tools_its_user_can_not_reach_ends_with_a_sentence(tmp_path: Path) -> None:
+    programs, closed = tmp_path / "programs", tmp_path / "closed"
+    (closed / "tools").mkdir(parents=True)
+    closed.chmod(0o700)
+    programs.mkdir()
+    for name in ("git", "sh", "setpriv", "rm", "chmod", "chown", "true"):
+        (programs / name).symlink_to(shutil.which(name) or "/nonexistent")
+    lab = Lab(tmp_path)
+    spec = lab.spec("good", sandbox=SandboxMode.AUTO)
+    try:
+        with lab.start(spec.job, PATH=str(programs), TWOGATE_TOOLS=str(closed / "tools")) as process:
+            process.communicate(timeout=60)
+    finally:
+        lab.close()
+    report = lab.bot.reports[spec.job]
+    assert report.outcome is Outcome.SANDBOX_UNAVAILABLE, report
+    assert f"can't look into {closed / 'tools'}, which TWOGATE_TOOLS names" in report.sentence
+    assert report.usage == ()
 
 
 @confined

@@ -72,15 +72,14 @@ class Codex:
         ]
 
     def environment(self, run: AgentRun, offered: Mapping[str, str]) -> dict[str, str]:
-        """Return the whole environment; the configuration folder lies in the run's home."""
-        own = {"CODEX_HOME": str(run.home / ".codex")}
+        """Return the whole environment; its folder is ``.codex`` in HOME, which it makes itself."""
         if run.endpoint is None:
-            return common_environment(run, offered, CREDENTIALS) | own
-        return common_environment(run, offered, ()) | own | {KEY: run.endpoint.key}
+            return common_environment(run, offered, CREDENTIALS)
+        return common_environment(run, offered, ()) | {KEY: run.endpoint.key}
 
     def files(self, run: AgentRun) -> dict[str, str]:  # noqa: ARG002 - others look
-        """Return an empty configuration: the folder has to be there, and every setting is a flag."""
-        return {".codex/config.toml": ""}
+        """Return none: every setting is a flag."""
+        return {}
 
     def parse(self, run: AgentRun, stream: Iterable[bytes], exit_code: int | None) -> AgentResult:
         """Read the stream, and the session log where no meter counts."""

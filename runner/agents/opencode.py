@@ -8,8 +8,9 @@ Facts that this rests on:
 - Tokens are told a step; input is without cache, output without reasoning. A kill loses the open step's.
 - Its dollars come from a price list of its own, and are 0 for a model that is not on it.
 - A model that is not on its list has to be declared, and with ``reasoning`` for ``--variant`` to have an effect.
-- With compaction an overflow is tried again without end; so are cut streams and answers that are no JSON, which the
-  meter's count of calls without progress ends.
+- With compaction an overflow is tried again without end; so are streams that end too soon and answers that are no JSON,
+  which the meter's count of calls without progress ends. Errors (429, 500, a broken connection) are tried six times in
+  100 s, and nothing sets that.
 - Steps of subagents are not in the stream, so none are offered.
 - Snapshots, for undoing, take a quarter of its processor time and fill its data folder: switched off.
 - ``external_directory`` stops its tools, and the paths it sees in shell commands, but is no sandbox.

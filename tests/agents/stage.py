@@ -42,6 +42,8 @@ class Stage:
     cli: Cli
     api: ModelApi
     job: JobSpec
+    metered: bool = True
+    """Whether the runner has keys."""
 
     @property
     def tree(self) -> Path:
@@ -55,7 +57,7 @@ class Stage:
             **self.lab.environment,
             "PATH": f"{FOLDER / '.bin'}:{os.environ['PATH']}",
             "TWOGATE_TOOLS": ":".join(map(str, tools())),
-            **dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"), KEY),
+            **(dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"), KEY) if self.metered else {}),
             **dict.fromkeys(("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), self.api.url),
             "OPENAI_BASE_URL": f"{self.api.url}/v1",
             "PROBE_PORT": str(self.api.port),

@@ -16,16 +16,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 KEY_NAMES = frozenset(
-    {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "CODEX_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"}
+    {
+        *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "CODEX_API_KEY"),
+        *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"),
+        *("COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN"),
+    }
 )
 """Variables that hold a key; no agent that is pointed at the meter gets any of them."""
 WITHHELD = KEY_NAMES | {
     "ANTHROPIC_BASE_URL",
     "OPENAI_BASE_URL",
+    "OPENAI_API_BASE",
     "GOOGLE_GEMINI_BASE_URL",
     "CLAUDE_CODE_OAUTH_TOKEN",
-    "COPILOT_PROVIDER_API_KEY",
     "COPILOT_PROVIDER_BASE_URL",
+    "COPILOT_PROVIDER_API_KEY_COMMAND",
 }
 """Variables that such an agent does not get: keys, and what would lead it past the meter."""
 SHORTEST_KEY = 8

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ import pytest
 
 from runner.contract import Outcome
 from runner.process import MARKER
+from runner.terms import Budget
 from tests.runner.lab import UID, Lab, wait_until
 
 if TYPE_CHECKING:
@@ -111,7 +113,7 @@ class Drill:
         if owed:
             self.outcomes[self.lab.bot.reports[spec.job].outcome] += 1
         assert work is None or self._kept(spec.job, work), (kill, work, self.lab.bot.reports.get(spec.job))
-        self._assert_clean(kill)
+        self.assert_clean(kill)
 
     def _work_on_disk(self, job: str) -> str | None:
         """Return what the agent had written when the runner died, where the runner had not saved or pushed it yet."""
@@ -130,7 +132,8 @@ class Drill:
         having = [ref for ref in refs if self.lab.git("ls-tree", "-r", "--name-only", ref, "--", path, cwd=store)]
         return any(self.lab.git("show", f"{ref}:{path}", cwd=store) == work for ref in having)
 
-    def _assert_clean(self, kill: Kill) -> None:
+    def assert_clean(self, kill: Kill) -> None:
+        """Check that ``twogate-runner clean`` leaves nothing behind but stores and logs."""
         lab = self.lab
         done = subprocess.run(
             [sys.executable, "-m", "runner", "clean"],
@@ -185,6 +188,26 @@ def drawn(seed: int, count: int, deeds: int) -> list[Kill]:
     moments += [Kill(deed, 0) for deed in rng.sample(range(1, deeds + 1), count - agent)]
     rng.shuffle(moments)
     return moments
+
+
+@pytest.mark.drill
+@pytest.mark.timeout(1800)
+def test_twenty_jobs_that_start_at_the_same_instant_all_succeed(drill: Drill) -> None:
+    lab = drill.lab
+    plans = {f"plan{number:04d}": f"plan/{number}" for number in range(100, 120)}
+    budget = Budget(minutes=20, attempts=1)
+    agents = lab.coded(SHORT)
+    specs = [
+        lab.spec("", agents=agents, gates=(), plan_uid=uid, branch=branch, budget=budget)
+        for uid, branch in plans.items()
+    ]
+    with ExitStack() as stack:
+        runners = [stack.enter_context(lab.start(spec.job)) for spec in specs]
+        said = [runner.communicate(timeout=1200)[0] for runner in runners]
+    outcomes = {spec.job: lab.bot.reports[spec.job].outcome for spec in specs if spec.job in lab.bot.reports}
+    assert outcomes == {spec.job: Outcome.VERIFIED for spec in specs}, said
+    assert all(lab.tip(branch) for branch in plans.values())
+    drill.assert_clean(Kill(0, 0))
 
 
 def test_a_few_kills_of_the_runner(drill: Drill) -> None:

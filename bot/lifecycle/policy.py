@@ -25,7 +25,7 @@ from bot.lifecycle.policy_file import (
 )
 from bot.lifecycle.states import Frozen
 from runner.results import Unit
-from runner.terms import AgentSpec, Api, Budget, Effort, GateSpec, Network, Price, SandboxMode, Tier
+from runner.terms import AgentSpec, Api, Budget, CheckMode, Effort, GateSpec, Network, Price, SandboxMode, Tier
 
 __all__ = ["Action", "Permission", "Policy", "PolicyError", "may", "parse_policy"]
 
@@ -79,6 +79,8 @@ class Policy(Frozen):
     prices: dict[str, Price] = Field(default_factory=dict)
     gates: tuple[GateSpec, ...] | None = None
     """None: recognised from the repository."""
+    checks: dict[str, CheckMode] = Field(default_factory=dict)
+    """What becomes of what the built-in checks find, where the file says it."""
     protected: tuple[str, ...] = (".github/**",)
 
     @classmethod
@@ -90,7 +92,13 @@ class Policy(Frozen):
     def gates_sha256(self) -> str:
         """What an approval of a plan includes: the named checks, what prepares them, and the protected paths."""
         gates = None if self.gates is None else [gate.model_dump(mode="json") for gate in self.gates]
-        bound = {"gates": gates, "protected": self.protected, "prepare": self.prepare, "carry": self.carry}
+        bound = {
+            "gates": gates,
+            "checks": self.checks,
+            "protected": self.protected,
+            "prepare": self.prepare,
+            "carry": self.carry,
+        }
         text = json.dumps(bound, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -143,6 +151,7 @@ def parse_policy(text: str) -> Policy:
         tiers={name: _tiers(section) for name, section in file.tiers.items()},
         prices={model: Price(**section.model_dump()) for model, section in file.prices.items()},
         gates=None if file.gates is None else tuple(_gate(section) for section in file.gates),
+        checks={name: CheckMode(mode) for name, mode in file.checks.model_dump(exclude_unset=True).items()},
         protected=tuple(file.protected),
     )
 

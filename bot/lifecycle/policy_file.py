@@ -206,6 +206,17 @@ class GateSection(_Section):
     """Whether it may run beside its neighbours of which the same is said, in the same checkout."""
 
 
+class ChecksSection(_Section):
+    """What becomes of what the built-in checks find. Scope, conflict markers and secrets always block."""
+
+    security: Literal["block", "inform", "off"] = "inform"
+    """Injection sinks, unsafe use of what a model or a user said, widened rights."""
+    dependencies: Literal["block", "inform", "off"] = "inform"
+    """New and changed packages that need a second look."""
+    weakening: Literal["block", "inform"] = "block"
+    """Tests and checks that became weaker without the plan asking for it."""
+
+
 class PriceSection(_Section):
     """What a model costs, in US dollars a million tokens."""
 
@@ -254,6 +265,7 @@ class PolicyFile(_Section):
     """Models of one's own for the tiers, by agent."""
     prices: dict[Word, PriceSection] = {}
     """Prices of one's own, by model; they win over the built-in table."""
+    checks: ChecksSection = ChecksSection()
     protected: list[Glob] = Field(default=[".github/**"], max_length=200)
     """Paths that change only where an approved plan names them."""
 
@@ -340,6 +352,7 @@ def _known(path: Path) -> list[str]:
         "queue": QueueSection,
         "budget": BudgetSection,
         "gates": GateSection,
+        "checks": ChecksSection,
         "prices": PriceSection,
         "tiers": TierSection,
     }

@@ -44,6 +44,7 @@ DOCUMENT = document(
         "Say so in the README.",
     ),
     files=("src/greet.py", "src/app.py", "README.md", "tests/**"),
+    weakens=("tests/test_only_english.py",),
     tests=("`tests/test_greet.py`: both languages, and an unknown one falls back to English.",),
     risks=("Callers that compare the greeting with `Hello` see another word for French requests.",),
     questions=("Should Canadian French greet with *Bonjour hi*?",),

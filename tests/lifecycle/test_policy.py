@@ -19,7 +19,7 @@ import bot.lifecycle
 from bot.lifecycle import policy_file
 from bot.lifecycle.policy import Action, Permission, Policy, PolicyError, may, parse_policy
 from runner.results import Unit
-from runner.terms import AgentSpec, Api, Budget, Effort, GateSpec, Network, Price, SandboxMode, Tier
+from runner.terms import AgentSpec, Api, Budget, CheckMode, Effort, GateSpec, Network, Price, SandboxMode, Tier
 from tests.lifecycle.golden_files import assert_same
 
 SCHEMA = Path(bot.lifecycle.__file__).parent / "policy.schema.json"
@@ -124,6 +124,8 @@ def test_an_empty_list_of_gates_is_no_gates_rather_than_recognised_ones():
         ("budget: {idle_calls: 1}", 1, "`budget.idle_calls` must be at least 2"),
         ("agent: {tier: strong}", 1, "`agent.tier` must be one of 'fast', 'balanced' or 'deep'"),
         ("agents: {x: {command: [x], api: smtp}}", 1, "`agents.x.api` must be one of"),
+        ("checks: {weakening: off}", 1, "`checks.weakening` must be one of 'block' or 'inform'"),
+        ("checks: {scope: inform}", 1, "`checks.scope` is not a known key; known here are `security`"),
         ("network: maybe", 1, "`network` must be one of 'on', 'model' or 'off'"),
         ("carry: [../secrets]", 1, "`carry[1]` must be a path within the repository"),
         ("carry: [/etc/passwd]", 1, "`carry[1]` must be a path within the repository"),
@@ -235,6 +237,7 @@ def test_what_a_run_may_reach_spend_and_bring_is_read():
         "budget: {usd: 5, usd_per_day: 100, tokens: 2000000, idle_calls: 8}\n"
         "prepare: [npm ci]\n"
         "carry: [.env, node_modules/]\n"
+        "checks: {security: block, dependencies: 'off'}\n"
         "gates:\n  - {name: a, run: x, parallel: true}\n"
         "tiers: {claude: {deep: claude-opus-5-5}}\n"
         "prices: {house-model: {input: 1.5, output: 7, cache_read: 0}}\n"
@@ -245,6 +248,7 @@ def test_what_a_run_may_reach_spend_and_bring_is_read():
     assert policy.budget == Budget(usd=Decimal(5), usd_today=Decimal(100), tokens=2_000_000, idle_calls=8)
     assert (policy.prepare, policy.carry) == (("npm ci",), (".env", "node_modules"))
     assert policy.gates == (GateSpec(name="a", run="x", parallel=True),)
+    assert policy.checks == {"security": CheckMode.BLOCK, "dependencies": CheckMode.OFF}
     assert policy.tiers == {"claude": {Tier.DEEP: "claude-opus-5-5"}}
     assert policy.prices == {"house-model": Price(input=Decimal("1.5"), output=Decimal(7), cache_read=Decimal(0))}
     assert policy.agents[Unit.EXECUTE_PLAN].api is Api.CHAT

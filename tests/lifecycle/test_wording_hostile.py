@@ -47,6 +47,7 @@ def everywhere(text: str) -> dict[str, str]:
         summary=text,
         steps=(text, text),
         files=(line,),
+        weakens=(line,),
         tests=(text,),
         risks=(text,),
         questions=(text,),

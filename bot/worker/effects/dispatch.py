@@ -107,6 +107,7 @@ def job_spec(plan: Plan, job: Job, info: RepositoryInfo, base: str, policy: Poli
         gates=gates,
         detect_gates=policy.gates is None,
         protected=policy.protected,
+        checks=policy.checks,
         prepare=policy.prepare,
         carry=policy.carry,
         sandbox=policy.sandbox,

@@ -98,8 +98,11 @@ class Cell:
 
 @pytest.fixture
 def place() -> Iterator[Bench]:
-    """A bench that the agent's user can get to without a sandbox; any pytest that starts closes pytest's own folders."""
-    with tempfile.TemporaryDirectory(prefix="twogate-") as folder:
+    """A bench that the agent's user can get to without a sandbox; any pytest that starts closes pytest's own folders.
+
+    Not below ``/tmp``: a sandbox has one of its own, in which an agent may make any path.
+    """
+    with tempfile.TemporaryDirectory(prefix="twogate-", dir="/var/tmp") as folder:
         Path(folder).chmod(0o711)
         yield bench(Path(folder))
 
@@ -175,7 +178,7 @@ def test_the_same_agent_finds_them_where_nothing_confines_it(place: Bench, monke
         "chroot / true",
         "kill -0 {runner}",
         "cat /proc/{runner}/environ",
-        "ls /proc/1/root/",
+        "ls /proc/1/root/root",
         "mknod disk b 8 0",
         "cat /dev/vda",
     ],

@@ -155,15 +155,27 @@ class Tree:
         return {"returncode": code, "left": len(left), "unkillable": unkillable}
 
 
+def _be_scored(score: int) -> int:
+    """Set what the kernel thinks of this process, and of those it starts from now on; return what it thought."""
+    before = 0
+    with suppress(OSError), open("/proc/self/oom_score_adj", "r+") as file:  # noqa: PTH123
+        before = int(file.read())
+        file.seek(0)
+        file.write(str(score))
+    return before
+
+
 def _start(command: list[str], limits: dict[str, int]) -> int:
     for name, value in limits.items():
         number = getattr(resource, name)
         hard = resource.getrlimit(number)[1]
         capped = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(number, (capped, capped))
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
-    with suppress(OSError), open(f"/proc/{process.pid}/oom_score_adj", "w") as file:  # noqa: PTH123
-        file.write(str(OOM_SCORE))
+    own = _be_scored(OOM_SCORE)
+    try:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    finally:
+        _be_scored(own)
     process.returncode = 0  # its finalizer would reap a command that has ended already, and its exit code with it
     return process.pid
 

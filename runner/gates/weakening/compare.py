@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 from runner.gates.weakening.facts import EXACT, Loss, Test, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from runner.gates.weakening.facts import Expectation, Mark, Sheet
 
 ALIKE = 0.5
 """Share of an old test's lines that one of another name or place must have, to be the same test."""
-MAX_TRIED = 200
+MAX_LINES = 60
+"""Lines of a test that are compared; the rest says no more about whether two are the same."""
+MAX_TRIED = 60
 """Tests of other names that an old one is compared with, line by line."""
 
 Sheets = dict[bytes, "Sheet"]
@@ -50,32 +52,75 @@ def _paired(base: Sheets, head: Sheets) -> tuple[list[tuple[Placed, Placed]], li
                 left.append((path, old))
             else:
                 pairs.append(((path, old), (path, same)))
+    rest = _Rest(free)
     gone: list[Placed] = []
     for path, old in left:
-        key = _elsewhere(path, old, free)
-        if key is None:
+        found = rest.take(path, old)
+        if found is None:
             gone.append((path, old))
         else:
-            pairs.append(((path, old), (key[0], free.pop(key))))
+            pairs.append(((path, old), found))
     return pairs, gone
 
 
-def _elsewhere(path: bytes, old: Test, free: Mapping[Key, Test]) -> Key | None:
-    """Return where ``old`` stands now, by the share of its lines there; its name and its file decide between equals."""
-    short = old.name.split(" > ")[-1]
-    ranked = sorted(free, key=lambda key: (key[1] != old.name, key[1].split(" > ")[-1] != short, key[0] != path))
-    best, found = 0.0, None
-    for key in [key for key in ranked if key[2] is old.helper][:MAX_TRIED]:
-        share = _share(old, free[key])
-        if share >= ALIKE and share > best:
-            best, found = share, key
-    return found
+class _Rest:
+    """The tests of head that no test of base stands for under its own name and place."""
+
+    def __init__(self, free: dict[Key, Test]) -> None:
+        self._free = free
+        self._near: dict[tuple[str, object], list[Key]] = {}
+        for key in free:
+            for near in _near(*key):
+                self._near.setdefault(near, []).append(key)
+
+    def take(self, path: bytes, old: Test) -> Placed | None:
+        """Take the test that ``old`` has become: the one with most of its lines, among equals the nearest by name."""
+        best, found = 0.0, None
+        for key in self._candidates(path, old):
+            share = _share(old, self._free[key])
+            if share >= ALIKE and share > best:
+                best, found = share, key
+            if best == 1:
+                break
+        return None if found is None else (found[0], self._free.pop(found))
+
+    def _candidates(self, path: bytes, old: Test) -> Iterator[Key]:
+        """Yield the tests to compare with, the nearest first, each once."""
+        tried: set[Key] = set()
+        for near in _near(path, old.name, old.helper):
+            keys = self._near.get(near, [])
+            keys[:] = [key for key in keys if key in self._free] if len(keys) > MAX_TRIED else keys
+            for key in keys:
+                if len(tried) == MAX_TRIED:
+                    return
+                if key in self._free and key not in tried:
+                    tried.add(key)
+                    yield key
+
+
+def _near(path: bytes, name: str, helper: bool) -> tuple[tuple[str, object], ...]:  # noqa: FBT001 - the parts of a key
+    """Return by what a test is looked for, the nearest first: whole name, own name, file, and any at all."""
+    return (
+        ("name", (name, helper)),
+        ("short", (name.rpartition(" > ")[2], helper)),
+        ("path", (path, helper)),
+        ("any", helper),
+    )
 
 
 def _share(old: Test, new: Test) -> float:
+    """Return how much of ``old`` stands in ``new``."""
     if not old.lines:
         return 1.0 if not new.lines else 0.0
-    return (Counter(old.lines) & Counter(new.lines)).total() / len(old.lines)
+    if old.lines == new.lines:
+        return 1.0
+    left = list(new.lines)
+    kept = 0
+    for line in old.lines if len(old.lines) <= MAX_LINES else old.lines[:MAX_LINES]:
+        if line in left:
+            left.remove(line)
+            kept += 1
+    return kept / min(len(old.lines), MAX_LINES)
 
 
 class _Moved:

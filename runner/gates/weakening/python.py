@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.gates.weakening.facts import Mark, Sheet, Test, body_lines
-from runner.gates.weakening.python_expectations import expectations
+from runner.gates.weakening.python_expectations import called, expectations
 from runner.gates.weakening.silenced import silenced
 
 if TYPE_CHECKING:
@@ -162,9 +162,13 @@ def _pytestmark(body: list[ast.stmt]) -> str:
 def _skipped_inside(node: Function) -> str:
     """Return the call by which a test leaves itself out, wherever in its body that stands."""
     for inner in ast.walk(node):
-        call = inner.exc if isinstance(inner, ast.Raise) else inner
-        called = call.func if isinstance(call, ast.Call) else call if isinstance(inner, ast.Raise) else None
-        if called is not None and SKIP_CALLS.fullmatch(ast.unparse(called)):
+        if isinstance(inner, ast.Raise):
+            names = "" if inner.exc is None else ast.unparse(inner.exc).partition("(")[0]
+        elif isinstance(inner, ast.Call) and SKIPPING.search(called(inner)):
+            names = ast.unparse(inner.func)
+        else:
+            continue
+        if SKIP_CALLS.fullmatch(names):
             return ast.unparse(inner)
     return ""
 

@@ -62,6 +62,14 @@ def _reached(body: list[ast.stmt], *, swallowed: bool) -> Iterator[tuple[ast.AST
             return
 
 
+def called(node: ast.Call) -> str:
+    """Return the last part of the name that is called; empty where it has none."""
+    function = node.func
+    return (
+        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    )
+
+
 def _swallows(handler: ast.ExceptHandler) -> bool:
     caught = "" if handler.type is None else ast.unparse(handler.type)
     broad = not caught or any(name in caught for name in ("AssertionError", *BROAD))
@@ -86,7 +94,7 @@ def _of(node: ast.AST) -> Iterator[Expectation]:
         for part in parts:
             yield _made(part, node.lineno, _strength(part))
     elif isinstance(node, ast.Call):
-        name = ast.unparse(node.func).split(".")[-1]
+        name = called(node)
         if name in {"raises", "warns", "assertRaises", "assertRaisesRegex", "assertWarns"}:
             yield from _raises(node)
         elif HELPERS.fullmatch(name):
@@ -154,6 +162,8 @@ class _Masked(ast.NodeTransformer):
 
 
 def _made(node: ast.expr, line: int, strength: int) -> Expectation:
+    if not any(isinstance(part, ast.keyword) and part.arg in TOLERANCES | PLACES for part in ast.walk(node)):
+        return Expectation(ast.unparse(node), line, strength)
     masked = _Masked()
     without = masked.visit(ast.parse(ast.unparse(node), mode="eval")).body
     return Expectation(ast.unparse(without), line, strength, masked.tolerance)

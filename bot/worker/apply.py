@@ -42,8 +42,13 @@ def _follow(tx: Tx, before: Plan | None, step: Step, event: Event) -> None:
     journal.append(tx, _entry(before, step, event))
     _keep_jobs(tx, before, plan)
     outbox.add(tx, step.effects, lane=plan.lane, installation_id=plan.repo.installation_id, plan_uid=plan.uid)
-    if before is None or (before.state, before.hold) != (plan.state, plan.hold):
+    if before is None or _in_queue(before) != _in_queue(plan):
         ask_queue(tx, plan.repo.id, plan.repo.installation_id, f"{plan.uid}:{plan.version}")
+
+
+def _in_queue(plan: Plan) -> tuple[object, ...]:
+    """Return what the queue goes by, apart from what a plan keeps while it waits."""
+    return plan.state, plan.hold, plan.choices
 
 
 def ask_queue(tx: Tx, repository_id: int, installation_id: int, why: str) -> None:

@@ -53,7 +53,7 @@ $(AGENTS)/.installed: tests/agents/package-lock.json
 .PHONY: test-agents
 test-agents: venv ## the real agents against a scripted model; what is not installed is not tested
 	-@$(MAKE) --no-print-directory $(AGENTS)/.installed
-	$(BIN)/python -m pytest tests/agents -m agents -n 2 --dist worksteal
+	$(BIN)/python -m pytest tests/agents -m agents -n 3 --dist worksteal
 
 .PHONY: lint
 lint: venv ## style and formatting

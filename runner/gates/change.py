@@ -57,5 +57,7 @@ class Change:
     """Paths that the runner itself wrote (lessons): outside the scope gate, inside every other."""
     weakens: tuple[str, ...] = ()
     """Exact paths in which the approved plan asks for weaker tests or checks."""
+    carried: tuple[str, ...] = ()
+    """Values of the files that the runner carried in, which may stand nowhere in the work."""
     commands: tuple[str, ...] = ()
     """Command lines of the repository's own checks, from the base's policy."""

@@ -100,6 +100,9 @@ def secrets(change: Change) -> GateResult:
             continue
         finds = sorted(_finds(_text(content), known_lines, known))
         faults += [f"{shown(file.path)}:{line}: looks like a credential ({kind}); take it out." for line, kind in finds]
+        for number, line in enumerate(_text(content).split("\n"), start=1):
+            if any(value in line for value in change.carried) and line not in known_lines:
+                faults.append(f"{shown(file.path)}:{number}: holds a value of a file under `carry`; take it out.")
     return failed(NAME, faults) if faults else passed(NAME, "No credentials in what was added.")
 
 

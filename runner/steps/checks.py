@@ -119,6 +119,7 @@ class Checks:
             protected=spec.protected,
             own=own,
             weakens=spec.plan.weakens if spec.plan else (),
+            carried=self.ready.values(),
             commands=tuple(gate.run for gate in spec.gates),
         )
 

@@ -13,6 +13,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -63,6 +64,10 @@ HOME_FOLDERS = (
     *(".nuget/packages", ".composer/cache", ".pub-cache", ".hex", ".mix"),
 )
 """Where package managers keep packages in HOME; nothing else of HOME is kept, so that no agent is configured by it."""
+SETTING = re.compile(r"^[ \t]*(?:export[ \t]+)?\w+[ \t]*=[ \t]*[\"']?([^\s\"']{16,})", re.MULTILINE)
+"""A setting whose value is long enough to be a secret."""
+MAX_SETTINGS = 64_000
+"""Bytes of a file of settings that is looked at for secrets."""
 NAME = "prepare"
 
 
@@ -139,6 +144,13 @@ class Ready:
             copying.relocate(tree, kept.venvs, kept.origin)
             left = tuple(kept.kept_out)
         return tuple(dict.fromkeys((*self._job.spec.carry, *carried, *left)))
+
+    def values(self) -> tuple[str, ...]:
+        """Return what looks like a secret among the values of the operator's files of settings (``NAME=value``)."""
+        places = (self._operator / path.rstrip("/") for path in self._job.spec.carry)
+        texts = [place.read_text("utf-8", "replace") for place in places if _is_small(place)]
+        found = {value for text in texts for value in SETTING.findall(text)}
+        return tuple(sorted(v for v in found if any(c.isdigit() for c in v) and any(c.isalpha() for c in v)))
 
     def provide(self, sha: str) -> None:
         """Prepare for ``sha`` where that was not done, before its checkout is made. Raises :class:`PrepareError`."""
@@ -266,3 +278,7 @@ class Ready:
     def _listed(files: FileTree, *options: str) -> list[str]:
         listed = split(files.git.run("ls-files", "-o", "-z", *options))
         return [os.fsdecode(path).rstrip("/") for path in listed if path not in {b".git", b".git/"}]
+
+
+def _is_small(place: Path) -> bool:
+    return place.is_file() and not place.is_symlink() and place.stat().st_size <= MAX_SETTINGS

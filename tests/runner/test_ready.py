@@ -97,6 +97,16 @@ def test_what_is_carried_is_never_committed_whatever_an_agent_does(lab: Lab) -> 
     assert "seen" not in everything
 
 
+def test_a_value_of_a_carried_file_in_the_work_fails_the_secrets_gate(lab: Lab) -> None:
+    operator(lab, ".env", "export TOKEN='s3cr3tvalue-of-the-company'\nNAME=short\n")
+    agent = "write('calc.py', '# ' + pathlib.Path('.env').read_text().splitlines()[0] + '\\n')\ndone()"
+    report = lab.run("good", agents={**lab.spec("good").agents, **lab.coded(agent)}, gates=(TRUE,), carry=(".env",))
+    assert report.outcome is Outcome.GATES_FAILED, report
+    assert [gate.summary for gate in report.gates if gate.holds_back] == [
+        "calc.py:1: holds a value of a file under `carry`; take it out."
+    ]
+
+
 def test_a_failing_preparation_ends_the_job_before_anything_is_spent(lab: Lab) -> None:
     report = lab.run("good", prepare=("echo 'npm error no such package' >&2; exit 9",))
     assert report.outcome is Outcome.RUNNER_FAILED, report

@@ -40,6 +40,8 @@ MAX_RETRIES = 3
 """Tries of a failing API call; ten, the default, take minutes to say that a key is wrong."""
 MAX_TURNS = 200
 """Turns after which a run that never ends by itself is stopped, below every budget of time or money."""
+INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md")
+"""Where a repository tells agents about itself; the first that is there is read."""
 WRITE_TOOLS = "Bash,Edit,Read,Write,Glob,Grep"
 READ_TOOLS = "Bash,Read,Write,Glob,Grep"
 """Tools offered: none that makes worktrees, schedules or subagents. Write is needed for the result file; that a
@@ -67,7 +69,7 @@ class Claude:
             *("--output-format", "stream-json", "--verbose", "--include-partial-messages"),
             *(["--model", run.spec.model] if run.spec.model else []),
             *(["--effort", run.spec.effort] if run.spec.effort else []),
-            *("--permission-mode", "bypassPermissions", "--strict-mcp-config"),
+            *("--permission-mode", "bypassPermissions", "--strict-mcp-config", "--setting-sources", "user"),
             *("--tools", READ_TOOLS if run.read_only else WRITE_TOOLS),
             *("--max-turns", str(MAX_TURNS), *budget),
             *("--resume" if run.resume else "--session-id", run.session),
@@ -86,9 +88,13 @@ class Claude:
         metered = {"ANTHROPIC_BASE_URL": run.endpoint.base(Api.ANTHROPIC), "ANTHROPIC_API_KEY": run.endpoint.key}
         return common_environment(run, offered, ()) | own | metered
 
-    def files(self, run: AgentRun) -> dict[str, str]:  # noqa: ARG002 - others look
-        """Return none: all of its settings are flags and variables."""
-        return {}
+    def files(self, run: AgentRun) -> dict[str, str]:
+        """Return what makes it read the repository's instructions, and these alone of what the work tree says to it.
+
+        The settings of a work tree can start commands (hooks) and lead it to another address than the meter's.
+        """
+        named = next((name for name in INSTRUCTIONS if (run.worktree / name).is_file()), None)
+        return {".claude/CLAUDE.md": f"@{run.worktree / named}\n" if named else ""}
 
     def parse(self, run: AgentRun, stream: Iterable[bytes], exit_code: int | None) -> AgentResult:
         """Read the stream; see the module's head for what is trusted in it."""

@@ -221,6 +221,15 @@ def test_a_metered_run_gets_the_placeholder_and_no_credential(tmp_path: Path) ->
     assert "--max-budget-usd" not in Claude().command(run), "the meter stops it"
 
 
+def test_of_the_work_tree_it_reads_the_instructions_and_no_settings(tmp_path: Path) -> None:
+    run = run_in(tmp_path)
+    assert dict(pairwise(Claude().command(run)))["--setting-sources"] == "user"
+    assert Claude().files(run) == {".claude/CLAUDE.md": ""}, "what an agent left there is gone"
+    for name in ("AGENTS.md", "CLAUDE.md"):
+        (run.worktree / name).write_text("Be kind.\n")
+        assert Claude().files(run) == {".claude/CLAUDE.md": f"@{run.worktree}/{name}\n"}
+
+
 def test_effort_is_a_flag(tmp_path: Path) -> None:
     run = run_in(tmp_path, spec=AgentSpec(name="claude", effort=Effort.HIGH))
     assert dict(pairwise(Claude().command(run)))["--effort"] == "high"

@@ -121,6 +121,14 @@ CROWDED = GREEN.model_copy(
         "gates": (
             *GATES,
             GateResult(
+                name="dependencies",
+                blocking=False,
+                status=GateStatus.PASSED,
+                seconds=0.1,
+                summary="1 package is new.",
+                tail="requirements.txt: httpx 0.28.1 is new.",
+            ),
+            GateResult(
                 name="browser", blocking=True, status=GateStatus.FLAKY, seconds=31.0, summary="1 failed, then 12 passed"
             ),
         ),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.lifecycle.commands import Verb
 from bot.lifecycle.policy import Action, Policy
+from bot.lifecycle.policy_file import BUILT_IN_GATES
 from bot.lifecycle.wording import escape, limits
 from bot.lifecycle.wording.engine import fill, open_fence
 from bot.lifecycle.wording.limits import TooLong
@@ -82,7 +83,9 @@ def review_comment(plan: Plan, cost: PlanCost, compare_url: str, *, web: str = G
         "compare_url": compare_url,
         "added": sum(file.added or 0 for file in work.files),
         "removed": sum(file.removed or 0 for file in work.files),
-        "failing": [g for g in review.gates if g.status is not GateStatus.PASSED and g.tail],
+        "telling": [
+            g for g in review.gates if g.tail and (g.status is not GateStatus.PASSED or g.name in BUILT_IN_GATES)
+        ],
         "failed_before": [g.name for g in review.gates if g.status is GateStatus.FAILED_BEFORE],
         "flaky": [g.name for g in review.gates if g.status is GateStatus.FLAKY],
         "all_lines": len(lines),

@@ -80,6 +80,7 @@ class Gemini:
                 "maxAttempts": MAX_ATTEMPTS,
             },
             "model": {"maxSessionTurns": MAX_TURNS, "disableLoopDetection": True},
+            "context": {"fileName": ["GEMINI.md", "AGENTS.md"]},
             "privacy": {"usageStatisticsEnabled": False},
             "telemetry": {"enabled": False},
         }

@@ -13,6 +13,9 @@ Facts that this rests on:
   100 s, and nothing sets that.
 - Steps of subagents are not in the stream, so none are offered.
 - Snapshots, for undoing, take a quarter of its processor time and fill its data folder: switched off.
+- The work tree's ``opencode.json`` is switched off, with the servers it names and the permissions it gives; its
+  instructions then have to be named. Plugins in its ``.opencode`` are run, ``--pure`` or not: as code of the agent's
+  own, which can do no more than a shell command of it.
 - ``external_directory`` stops its tools, and the paths it sees in shell commands, but is no sandbox.
 """
 
@@ -58,8 +61,11 @@ QUIET = {
     "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
     "OPENCODE_DISABLE_SHARE": "1",
     "OPENCODE_DISABLE_AUTOCOMPACT": "1",
+    "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
 }
-"""Nothing is downloaded or shared, and an overflow ends the run."""
+"""Nothing is downloaded or shared, an overflow ends the run, and the work tree can't change how it is set up."""
+INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
+"""Where a repository tells agents about itself; it reads the first that is there."""
 CHAT_PACKAGE = "@ai-sdk/openai-compatible"
 """The built-in client for Chat Completions."""
 SESSION = re.compile(r"ses_[A-Za-z0-9]{1,64}")
@@ -148,6 +154,7 @@ def _configuration(run: AgentRun) -> dict[str, Any]:
         "snapshot": False,
         "model": f"{provider}/{model}",
         "small_model": f"{provider}/{model}",
+        "instructions": [str(run.worktree / name) for name in INSTRUCTIONS if (run.worktree / name).is_file()][:1],
         "enabled_providers": [provider],
         "provider": {provider: declared},
         "permission": {

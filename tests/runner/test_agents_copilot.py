@@ -101,6 +101,12 @@ def test_an_unmetered_run_gets_its_own_credentials_alone(tmp_path: Path) -> None
     assert not {"OPENAI_API_KEY", "GITHUB_TOKEN", "COPILOT_OFFLINE"} & set(env)
 
 
+def test_what_it_unpacks_lies_in_the_plan_s_home_unless_its_own_variable_says_else(tmp_path: Path) -> None:
+    shared = dict.fromkeys(("XDG_CACHE_HOME", "COPILOT_CACHE_HOME", "COPILOT_HOME"), "/shared")
+    for endpoint in (None, ENDPOINT):
+        assert "/shared" not in Copilot().environment(_run(tmp_path, endpoint=endpoint), shared).values()
+
+
 def test_a_whole_run_as_recorded(tmp_path: Path) -> None:
     run = _run(tmp_path, started_at=STARTED)
     _log(run).write_bytes((STREAMS / "log.jsonl").read_bytes().split(b'{"type":"session.resume"')[0])

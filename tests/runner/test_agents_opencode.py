@@ -141,6 +141,15 @@ def test_only_the_run_s_own_folders_are_open_to_it(tmp_path: Path) -> None:
     assert f"{run.worktree.parent.parent}/*" not in outside
 
 
+def test_the_work_tree_sets_up_nothing_and_instructs(tmp_path: Path) -> None:
+    run = _run(tmp_path)
+    assert OpenCode().environment(run, {})["OPENCODE_DISABLE_PROJECT_CONFIG"] == "1"
+    assert _configuration(run)["instructions"] == []
+    for name in ("CLAUDE.md", "AGENTS.md"):
+        (run.worktree / name).write_text("Be brief.\n")
+    assert _configuration(run)["instructions"] == [str(run.worktree / "AGENTS.md")]
+
+
 def test_effort_needs_a_model_that_is_declared_to_reason(tmp_path: Path) -> None:
     run = _run(tmp_path, spec=_spec("openai/gpt-6.1-sol", Effort.LOW))
     assert _configuration(run)["provider"]["openai"]["models"] == {"gpt-6.1-sol": {"reasoning": True}}

@@ -46,7 +46,7 @@ class Change:
     plan_files: tuple[str, ...]
     """Globs of the approved plan."""
     read: Callable[[bytes], bytes]
-    """Content of a path at head; of a link, its target."""
+    """Content of a path at head, of a long file its beginning; of a link, its target."""
     read_base: Callable[[bytes], bytes | None]
     """Content of a path at base, None where it was not there."""
     tree: tuple[bytes, ...]
@@ -61,3 +61,9 @@ class Change:
     """Values of the files that the runner carried in, which may stand nowhere in the work."""
     commands: tuple[str, ...] = ()
     """Command lines of the repository's own checks, from the base's policy."""
+    read_whole: Callable[[bytes], bytes] | None = None
+    """As ``read``, to the end of a long file; None where ``read`` does so."""
+
+    def whole(self, path: bytes) -> bytes:
+        """Return all of a path's content at head."""
+        return (self.read_whole or self.read)(path)

@@ -94,7 +94,7 @@ def secrets(change: Change) -> GateResult:
     known_lines = set(known.split("\n"))
     faults = []
     for file in files:
-        content = change.read(file.path)
+        content = change.whole(file.path)
         if len(content) > MAX_CONTENT:
             faults.append(f"{shown(file.path)}: too large ({len(content)} bytes) to be searched for secrets.")
             continue

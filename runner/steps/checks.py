@@ -17,6 +17,7 @@ from runner.folders import remove
 from runner.gates import registry
 from runner.gates.change import MODE_ABSENT, MODE_GITLINK, Change, Changed
 from runner.gates.command import MISSING, GateRun, again, against_base, may_be_flaky, run_gate
+from runner.gates.secrets import MAX_CONTENT
 from runner.git import GitError, display
 from runner.promptware import FailedGate
 from runner.steps.before import BaseCache
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
 MAX_BESIDE = 4
 """Checks of one job that run at the same time."""
 MAX_READ = 1_000_000
-"""Bytes of one file that the built-in gates read."""
+"""Bytes of one file that the built-in gates read, but for those that look for what may stand anywhere."""
+WHOLE = MAX_CONTENT + 1
+"""Bytes of one file that those read; where there are so many, the file is refused as too large."""
 
 
 @dataclass(frozen=True)
@@ -121,18 +124,20 @@ class Checks:
             weakens=spec.plan.weakens if spec.plan else (),
             carried=self.ready.values(),
             commands=tuple(gate.run for gate in spec.gates),
+            read_whole=lambda path: self._content(path, rows[path].new_mode, rows[path].new_blob, WHOLE) or b"",
         )
 
-    def _content(self, path: bytes, mode: str, blob: str) -> bytes | None:
+    def _content(self, path: bytes, mode: str, blob: str, cap: int = MAX_READ) -> bytes | None:
         """Return what a file or link holds, None for a submodule and what is not there; of a long one its beginning."""
         if int(mode, 8) in {MODE_ABSENT, MODE_GITLINK}:
             return None
-        answer = self._job.store.git.call("cat-file", "blob", blob, cap=MAX_READ)
+        answer = self._job.store.git.call("cat-file", "blob", blob, cap=cap)
         if answer.returncode and not answer.cut:
             raise GitError("cat-file", answer.returncode, answer.stderr)
-        if answer.cut:
+        if answer.cut and cap == MAX_READ:
             megabytes = MAX_READ // 1_000_000
-            self._job.ledger.note(f"{display(path)} is long: the built-in checks read its first {megabytes} MB.")
+            gates = "weakening, security and dependencies"
+            self._job.ledger.note(f"{display(path)} is long: {gates} look at its first {megabytes} MB.")
         return answer.stdout
 
     def _commands(self, sha: str, gates: Sequence[GateSpec], *, judged: bool) -> list[GateRun]:

@@ -61,6 +61,12 @@ def nothing() -> None:
     result(DONE)
 
 
+def secret_far_down() -> None:
+    write()
+    write("nothing to see\n" * 100_000 + "token = 'ghp_" + "a1B2c3D4e5F6" * 3 + "'\n", "notes/long.txt")
+    result(DONE)
+
+
 def idle() -> None:
     pass
 

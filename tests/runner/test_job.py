@@ -117,6 +117,14 @@ def test_a_path_outside_of_the_plan_fails_the_scope_gate(lab: Lab) -> None:
     assert "setup.py" in scope.summary + scope.tail
 
 
+def test_a_secret_is_found_however_far_down_a_long_file(lab: Lab) -> None:
+    report = lab.run("secret_far_down")
+    assert report.outcome is Outcome.GATES_FAILED, report
+    (found,) = (gate for gate in report.gates if gate.holds_back)
+    assert (found.name, "notes/long.txt:100001" in found.summary) == ("secrets", True), found
+    assert any("notes/long.txt is long" in note for note in report.notes)
+
+
 @pytest.mark.parametrize(
     ("behaviour", "outcome", "words"),
     [

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
     from runner.contract import JobSpec, Report
 
-HUNTER = Path(__file__).with_name("hunter.py").read_text()
+ROOT = Path(__file__).parents[2]
+HUNTER = Path(__file__).with_name("hunter.py").read_text().replace("SKIPPED = {", f"SKIPPED = {{{str(ROOT)!r}, ")
+"""It passes over this checkout, whose tests spell out the tokens of the bot on loopback."""
 SYSTEM_PYTHON = "/usr/bin/python3"
 """One that every user can start."""
 PROGRAMS = ("git", "sh", "setpriv", "rm", "chmod", "chown", "cat", "true", "python3")
@@ -102,7 +104,7 @@ class Hunt:
             done = subprocess.run(
                 command,
                 env=environment,
-                cwd=Path(__file__).parents[2],
+                cwd=ROOT,
                 capture_output=True,
                 text=True,
                 timeout=250,

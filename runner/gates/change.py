@@ -64,6 +64,13 @@ class Change:
     read_whole: Callable[[bytes], bytes] | None = None
     """As ``read``, to the end of a long file; None where ``read`` does so."""
 
+    read_whole_base: Callable[[bytes], bytes | None] | None = None
+    """The same for ``read_base``."""
+
     def whole(self, path: bytes) -> bytes:
         """Return all of a path's content at head."""
         return (self.read_whole or self.read)(path)
+
+    def whole_base(self, path: bytes) -> bytes:
+        """Return all of a path's content at base, nothing where it was not there."""
+        return (self.read_whole_base or self.read_base)(path) or b""

@@ -26,7 +26,7 @@ def conflicts(change: Change) -> GateResult:
     for file in change.files:
         if not file.is_text_candidate:
             continue
-        before = set(_blocks(change.read_base(file.path) or b"").values())
+        before = set(_blocks(change.whole_base(file.path)).values())
         new = [line for line, block in _blocks(change.whole(file.path)).items() if block not in before]
         faults += [f"{shown(file.path)}:{line}: a conflict that is not settled." for line in new]
     return failed(NAME, faults) if faults else passed(NAME, "No conflict markers.")

@@ -90,7 +90,7 @@ WINDOW, OVERLAP = 8_000, 2_000
 def secrets(change: Change) -> GateResult:
     """Return whether the change adds anything that is a credential by its form."""
     files = [file for file in change.files if file.is_text_candidate]
-    known = "\n".join(_text(change.read_base(file.path) or b"") for file in change.files)
+    known = "\n".join(_text(change.whole_base(file.path)) for file in change.files)
     known_lines = set(known.split("\n"))
     faults = []
     for file in files:

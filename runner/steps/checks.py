@@ -125,6 +125,7 @@ class Checks:
             carried=self.ready.values(),
             commands=tuple(gate.run for gate in spec.gates),
             read_whole=lambda path: self._content(path, rows[path].new_mode, rows[path].new_blob, WHOLE) or b"",
+            read_whole_base=lambda path: self._content(path, rows[path].old_mode, rows[path].old_blob, WHOLE),
         )
 
     def _content(self, path: bytes, mode: str, blob: str, cap: int = MAX_READ) -> bytes | None:

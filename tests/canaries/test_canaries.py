@@ -18,7 +18,7 @@ from runner.contract import Outcome
 from runner.results import Unit
 from runner.sandbox import probe
 from runner.terms import AgentSpec, Api, Budget, GateSpec, Network, SandboxMode
-from tests.runner.bot_on_loopback import JOB_KEY, PUSH_TOKEN, READ_TOKEN, REQUEST_TOKEN
+from tests.runner import bot_on_loopback, lab
 from tests.runner.lab import Lab
 from tests.runner.upstream_on_loopback import Answer, Asked, upstream
 from tests.runner.wires import FORMATS
@@ -29,12 +29,13 @@ if TYPE_CHECKING:
     from runner.contract import JobSpec, Report
 
 ROOT = Path(__file__).parents[2]
-HUNTER = Path(__file__).with_name("hunter.py").read_text().replace("SKIPPED = {", f"SKIPPED = {{{str(ROOT)!r}, ")
-"""It passes over this checkout, whose tests spell out the tokens of the bot on loopback."""
+HUNTER = Path(__file__).with_name("hunter.py").read_text()
 SYSTEM_PYTHON = "/usr/bin/python3"
 """One that every user can start."""
 PROGRAMS = ("git", "sh", "setpriv", "rm", "chmod", "chown", "cat", "true", "python3")
 """What a machine without bubblewrap has, for these tests."""
+TOKENS = ("JOB_KEY", "PUSH_TOKEN", "READ_TOKEN", "REQUEST_TOKEN")
+"""Of the bot on loopback."""
 CAPABILITY = probe()
 confined = pytest.mark.skipif(not CAPABILITY.bubblewrap, reason=f"confinement was not tested: {CAPABILITY.sentence}")
 as_root = pytest.mark.skipif(
@@ -72,7 +73,7 @@ class Hunt:
 
     @property
     def canaries(self) -> list[str]:
-        return [*self.secrets.values(), self.in_home, JOB_KEY, PUSH_TOKEN, READ_TOKEN, REQUEST_TOKEN]
+        return [*self.secrets.values(), self.in_home, *(getattr(bot_on_loopback, name) for name in TOKENS)]
 
     def spec(self, sandbox: SandboxMode, python: str, **changes: Any) -> JobSpec:
         hunt = (python, "-c", HUNTER, "notes")
@@ -138,8 +139,12 @@ class Hunt:
 
 
 @pytest.fixture
-def hunt() -> Iterator[Hunt]:
-    """In a folder that the agent's user can get to without a sandbox."""
+def hunt(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hunt]:
+    """In a folder that the agent's user can get to without a sandbox; the bot's tokens are canaries, too."""
+    for name in TOKENS:
+        monkeypatch.setattr(bot_on_loopback, name, canary())
+    for name in ("READ_TOKEN", "REQUEST_TOKEN"):
+        monkeypatch.setattr(lab, name, getattr(bot_on_loopback, name))
     with tempfile.TemporaryDirectory(prefix="twogate-", ignore_cleanup_errors=True) as name:
         Path(name).chmod(0o711)
         hunt = Hunt(Path(name))
@@ -193,4 +198,4 @@ def test_switched_off_the_same_hunt_finds_them(hunt: Hunt) -> None:
     hunt.run(hunt.spec(SandboxMode.OFF, sys.executable))
     said = hunt.hunted()["found"]
     assert hunt.in_home in said["file"]
-    assert REQUEST_TOKEN in {hit for hits in said.values() for hit in hits} or os.geteuid() != 0
+    assert bot_on_loopback.REQUEST_TOKEN in {hit for hits in said.values() for hit in hits} or os.geteuid() != 0

@@ -190,7 +190,10 @@ def test_attributes_of_the_branch_hide_nothing_from_the_reviewer(place: Bench) -
     patch, cut = workspace.store.patch(workspace.base, workspace.head, 100_000)
     assert b"+x = 2" in patch
     assert not cut
-    assert {stat.path: stat.added for stat in workspace.store.diff_stat(workspace.base, workspace.head)} == {b".gitattributes": 1, b"src/m.py": 1}
+    assert {stat.path: stat.added for stat in workspace.store.diff_stat(workspace.base, workspace.head)} == {
+        b".gitattributes": 1,
+        b"src/m.py": 1,
+    }
 
 
 def test_a_huge_file_is_told_as_binary_and_a_long_patch_is_cut(place: Bench) -> None:

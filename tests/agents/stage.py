@@ -133,7 +133,7 @@ def result_of(lab: Lab, job: str, unit: Unit = Unit.EXECUTE_PLAN) -> str:
 
 def dollars(tokens: Tokens) -> Decimal:
     """Return what the tokens cost, to a hundredth of a cent."""
-    read, write = PRICE.cache_read or 0, PRICE.cache_write or 0
+    read, write = PRICE.cache_read or Decimal(0), PRICE.cache_write or Decimal(0)
     parts = (
         tokens.input * PRICE.input,
         tokens.output * PRICE.output,

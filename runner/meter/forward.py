@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from runner.meter.tap import Flow, Tap
     from runner.meter.wire.base import Ask, Reader, Wire
 
-COMMON = ("content-type", "accept", "user-agent")
+COMMON = ("accept", "user-agent")
 """Headers of a request that go on, whatever its format."""
+JSON = {"content-type": "application/json"}
+"""What the meter has read a request as, and so what the API shall read it as, whatever the agent called it."""
 PASSED = frozenset({"content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id", "x-should-retry"})
 """Headers of an answer that go back."""
 FAMILIES = ("x-ratelimit-", "anthropic-ratelimit-", "openai-processing-")
 """Beginnings of further ones."""
+UNSENDABLE = "The request has headers or a query that can't be sent on."
 BAD, UNAUTHORIZED, NOT_FOUND, BAD_GATEWAY, GATEWAY_TIMEOUT = 400, 401, 404, 502, 504
 
 
@@ -95,17 +98,20 @@ class Forward:
         names = (*COMMON, *self._wire.headers)
         headers = {name: request.headers[name] for name in names if name in request.headers}
         url = upstream.url(self._wire.first, request.path) + (f"?{request.query}" if request.query else "")
-        headers |= {"accept-encoding": "identity"} | upstream.sent()
+        headers |= {"accept-encoding": "identity"} | (JSON if body else {}) | upstream.sent()
         try:
             asked = self._http.build_request(request.method, url, content=body, headers=headers)
         except (ValueError, httpx.InvalidURL) as error:
             answer.costs = False
-            raise Refusal(BAD, "The request has headers or a query that can't be sent on.") from error
+            raise Refusal(BAD, UNSENDABLE) from error
         try:
             response = self._http.send(asked, stream=True)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             answer.costs = False
             raise Refusal(BAD_GATEWAY, f"The model API can't be reached from the runner: {error}.") from error
+        except httpx.LocalProtocolError as error:
+            answer.costs = False
+            raise Refusal(BAD, UNSENDABLE) from error
         except httpx.TimeoutException as error:
             raise Refusal(GATEWAY_TIMEOUT, "The model API did not answer in time.") from error
         except httpx.HTTPError as error:

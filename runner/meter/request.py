@@ -14,14 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from io import BufferedIOBase
 
+PAGES = ("after_id", "before_id", "limit", "pageSize", "pageToken")
+"""Names in a query that page through a list of models."""
 MAX_BODY = 32_000_000
 """Bytes of one request, unpacked; as Anthropic has it, which takes the most."""
 MAX_VALUES = 500_000
 """Values in the JSON of one request: more than any conversation holds, and little memory."""
 MAX_CHUNK_LINE = 1_024
 """Bytes of a line that gives the size of a chunk."""
+HEX = b"0123456789abcdefABCDEF"
 GZIP = 31
 """Window bits by which zlib takes gzip and nothing else."""
+QUERIES = frozenset({"api-version", "beta", *PAGES})
+"""Names in a query that go on. Others could hide what a call uses: Google's ``fields`` leaves parts of an answer out,
+its ``$httpMethod`` and ``$httpHeaders`` make another request of it."""
+FORMATS = (("alt", "sse"), ("alt", "json"))
+"""Forms of an answer that the meter reads."""
 BAD, TOO_LARGE, WRONG_ENCODING = 400, 413, 415
 
 
@@ -42,7 +50,7 @@ class Request:
         if sum(map(self.body.count, (b",", b"[", b"{"))) > MAX_VALUES:
             raise Refusal(BAD, f"The request has more than {MAX_VALUES:,} values.")
         try:
-            value = json.loads(self.body, object_pairs_hook=_once)
+            value = json.loads(self.body.decode(), object_pairs_hook=_once)
         except (ValueError, RecursionError) as error:
             raise Refusal(BAD, f"The request is no JSON that can be metered: {str(error)[:200]}.") from error
         if not isinstance(value, dict):
@@ -51,10 +59,10 @@ class Request:
 
 
 def split_query(query: str) -> tuple[str | None, str]:
-    """Return the key that a query carries, and the query without it."""
+    """Return the key that a query carries, and what of the query goes on."""
     pairs = parse_qsl(query, keep_blank_values=True)
     key = next((value for name, value in pairs if name == "key"), None)
-    return key, urlencode([(name, value) for name, value in pairs if name != "key"])
+    return key, urlencode([(name, value) for name, value in pairs if name in QUERIES or (name, value) in FORMATS])
 
 
 def key_of(headers: Mapping[str, str], in_query: str | None) -> str | None:
@@ -107,10 +115,11 @@ def _chunks(stream: BufferedIOBase) -> bytes:
 
 
 def _size(line: bytes) -> int:
-    try:
-        return int(line.split(b";")[0], 16)
-    except ValueError:
-        raise ConnectionError("the client hung up within a chunk") from None
+    """Return the size that a chunk's first line gives; a sign, which int() would take, is none."""
+    digits = line.split(b";")[0].strip()
+    if not digits or digits.strip(HEX):
+        raise ConnectionError("the client hung up within a chunk, or gave no size of it")
+    return int(digits, 16)
 
 
 def _too_large() -> Refusal:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import socket
 import threading
 from decimal import Decimal
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -15,10 +17,12 @@ from runner.contract import UsdSource
 from runner.meter import LEDGER_FILE, Meter, UpstreamError
 from runner.results import Unit
 from runner.terms import AgentSpec, Api, Budget
+from tests.runner.lab import wait_until
 from tests.runner.meter_lab import (
     ANTHROPIC,
     CANARY,
     CHAT,
+    GEMINI,
     RESPONSES,
     Lab,
     ask,
@@ -103,6 +107,49 @@ def test_headers_that_the_format_does_not_need_stay_here(lab: Lab) -> None:
     assert asked.path == "/v1/messages?beta=true"
     assert asked.headers["anthropic-beta"] == "b"
     assert not {"cookie", "x-forwarded-for", "authorization"} & asked.headers.keys()
+
+
+def test_a_query_can_not_hide_what_a_call_uses(lab: Lab) -> None:
+    lab.api.answer = lambda _asked: GEMINI.stream()
+    with lab.meter() as meter, open_at(meter, GEMINI) as tap:
+        url, head = endpoint(tap).base(Api.GEMINI) + GEMINI.path, {"x-goog-api-key": endpoint(tap).key}
+        hiding = {"fields": "candidates", "$httpMethod": "GET", "$httpHeaders": "X-A: b", "alt": "proto"}
+        assert httpx.post(url, json=GEMINI.request, headers=head, params=hiding).status_code == 200
+    assert [asked.path for asked in lab.api.asked] == [GEMINI.path]
+
+
+def test_a_request_is_json_to_both_sides(lab: Lab) -> None:
+    body = json.dumps(ANTHROPIC.request)
+    with lab.meter() as meter, open_at(meter, ANTHROPIC) as tap:
+        url, head = endpoint(tap).base(Api.ANTHROPIC) + "/v1/messages", {"x-api-key": endpoint(tap).key}
+        other = httpx.post(url, content=body, headers={**head, "content-type": "application/x-protobuf"})
+        codings = ("utf-16", "utf-32", "utf-8-sig")
+        odd = [httpx.post(url, content=body.encode(coding), headers=head).status_code for coding in codings]
+    assert (other.status_code, odd) == (200, [400] * 3)
+    assert [asked.headers["content-type"] for asked in lab.api.asked] == ["application/json"]
+
+
+@pytest.mark.parametrize("size", [b"-1", b"+5", b"0x5", b"1_0", b""])
+def test_a_chunk_has_a_size(lab: Lab, size: bytes) -> None:
+    with lab.meter() as meter, open_at(meter, ANTHROPIC) as tap:
+        place, key = urlsplit(endpoint(tap).url), endpoint(tap).key.encode()
+        head = b"POST /anthropic/v1/messages HTTP/1.1\r\nx-api-key: " + key
+        with socket.create_connection((place.hostname, place.port), timeout=10) as agent:
+            agent.sendall(head + b"\r\nTransfer-Encoding: chunked\r\n\r\n" + size + b"\r\n")
+            assert agent.recv(1) == b"", "closed, without waiting for more"
+
+
+def test_a_header_on_two_lines_is_refused_and_costs_nothing(lab: Lab) -> None:
+    with lab.meter(Budget(usd=Decimal(5))) as meter, open_at(meter, ANTHROPIC) as tap:
+        place, body = urlsplit(endpoint(tap).url), json.dumps(ANTHROPIC.request).encode()
+        head = {"x-api-key": endpoint(tap).key, "anthropic-beta": "a\r\n x-evil: b", "content-length": len(body)}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+        with socket.create_connection((place.hostname, place.port), timeout=10) as agent:
+            agent.sendall(f"POST /anthropic/v1/messages HTTP/1.1\r\n{lines}\r\n".encode() + body)
+            assert agent.recv(12) == b"HTTP/1.1 400"
+        wait_until(lambda: tap.calls)
+        assert meter.limits.rest().usd == 5
+    assert lab.api.asked == []
 
 
 @each_format

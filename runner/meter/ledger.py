@@ -175,6 +175,8 @@ class Ledger:
         """Raise OSError where the file can't be made."""
         self._lock = threading.Lock()
         self._book = _Book()
+        self._cut = False
+        """Whether the last line may not be whole."""
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
     def write(self, record: RunBegun | CallSent | CallSettled | RunEnded) -> None:
@@ -182,8 +184,15 @@ class Ledger:
         line = record.model_dump_json().encode() + b"\n"
         with self._lock:
             self._book.take(record)
-            os.write(self._file, line)
+            self._append(line)
             os.fsync(self._file)
+
+    def _append(self, line: bytes) -> None:
+        """Write a line whole; what a full disk cut off is ended first, lest the next record be lost with it."""
+        left, self._cut = (b"\n" if self._cut else b"") + line, True
+        while left:
+            left = left[os.write(self._file, left) :]
+        self._cut = False
 
     def rows(self) -> tuple[Usage, ...]:
         """Return the rows of the cost table as they stand, one a run, in the order in which the runs began."""

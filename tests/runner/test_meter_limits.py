@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -378,6 +379,23 @@ def test_a_ledger_that_a_kill_cut_off_is_read_as_far_as_it_goes(lab: Lab) -> Non
     path.unlink()
     os.mkfifo(path)
     assert read_ledger(path) == ()
+
+
+def test_a_disk_that_was_full_for_a_while_costs_no_other_record(lab: Lab) -> None:
+    path, (soft, hard) = lab.folder / LEDGER_FILE, resource.getrlimit(resource.RLIMIT_FSIZE)
+    with lab.meter() as meter, open_at(meter, ANTHROPIC) as tap:
+        ask(tap, ANTHROPIC)
+        wait_until(lambda: tap.calls)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 40, hard))
+        try:
+            refused = ask(tap, ANTHROPIC)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert (refused.status_code, "ledger" in refused.text) == (500, True)
+        ask(tap, ANTHROPIC)
+        wait_until(lambda: len(tap.calls) == 3)
+    assert len(lab.api.asked) == 2, "what can't be put on record first is not sent"
+    assert lab.rows()[0].usd == 2 * PRICE
 
 
 def test_a_name_that_can_not_be_written_down_harms_nothing(lab: Lab) -> None:

@@ -20,6 +20,7 @@ from runner.report import Spool
 from runner.steps import base, execute, plan
 from runner.steps.context import Job, Ledger
 from runner.steps.prepare import basic, confine, expected_tip, fetch, open_store
+from runner.steps.redact import Redactor, carried_values
 from runner.store import StoreError
 from runner.watch import Ending, Watch
 from runner.worktree import list_workspaces, remove_workspace
@@ -63,7 +64,8 @@ class Runner:
                 raise ClientError(f"The bot answered with job {claim.spec.job}. This is a fault of the bot: report it.")
             spool.keep(claim)
             self.say(f"claim: {claim.spec.kind} for {_about(claim)}")
-            report = self._carry_out(claim, client, spool.folder(job))
+            redact = Redactor(carried=carried_values(self.settings.home, claim.spec))
+            report = redact.report(self._carry_out(claim, client, spool.folder(job)))
             spool.write(report)
             self.say(f"report: {report.outcome}. {report.sentence}")
             hurried = self.watch is not None and self.watch.interrupted

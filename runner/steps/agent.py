@@ -28,7 +28,7 @@ from runner.prices import usage_of
 from runner.promptware import Program, PromptInput, PromptwareError, compose, load
 from runner.sandbox import Confinement
 from runner.settings import LOOPBACK
-from runner.steps.redact import Redactor
+from runner.steps.redact import Redactor, carried_values
 from runner.terms import Network
 from runner.watch import Ending
 
@@ -177,7 +177,7 @@ class Conversation:
 
     def _run(self, run: AgentRun, tap: Tap, command: list[str]) -> tuple[process.Ended, AgentResult, Redactor]:
         job, env = self._job, self._environment(run)
-        redact = Redactor(job.settings.environment, env)
+        redact = Redactor(job.settings.environment, env, carried=carried_values(job.settings.home, job.spec))
         confinement = Confinement(
             cwd=self._mounts.cwd,
             writable=(*self._mounts.writable, self._out),

@@ -13,7 +13,6 @@ import fcntl
 import hashlib
 import json
 import os
-import re
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from runner.globs import any_match
 from runner.report import write_atomically
 from runner.steps import copying
 from runner.steps.confined import Confined, environment
+from runner.steps.redact import carried_values
 from runner.terms import GateSpec
 from runner.watch import Ending
 
@@ -64,10 +64,6 @@ HOME_FOLDERS = (
     *(".nuget/packages", ".composer/cache", ".pub-cache", ".hex", ".mix"),
 )
 """Where package managers keep packages in HOME; nothing else of HOME is kept, so that no agent is configured by it."""
-SETTING = re.compile(r"^[ \t]*(?:export[ \t]+)?\w+[ \t]*=[ \t]*[\"']?([^\s\"']{16,})", re.MULTILINE)
-"""A setting whose value is long enough to be a secret."""
-MAX_SETTINGS = 64_000
-"""Bytes of a file of settings that is looked at for secrets."""
 NAME = "prepare"
 
 
@@ -146,11 +142,8 @@ class Ready:
         return tuple(dict.fromkeys((*self._job.spec.carry, *carried, *left)))
 
     def values(self) -> tuple[str, ...]:
-        """Return what looks like a secret among the values of the operator's files of settings (``NAME=value``)."""
-        places = (self._operator / path.rstrip("/") for path in self._job.spec.carry)
-        texts = [place.read_text("utf-8", "replace") for place in places if _is_small(place)]
-        found = {value for text in texts for value in SETTING.findall(text)}
-        return tuple(sorted(v for v in found if any(c.isdigit() for c in v) and any(c.isalpha() for c in v)))
+        """Return what may stand nowhere in the work."""
+        return carried_values(self._job.settings.home, self._job.spec)
 
     def provide(self, sha: str) -> None:
         """Prepare for ``sha`` where that was not done, before its checkout is made. Raises :class:`PrepareError`."""
@@ -177,20 +170,26 @@ class Ready:
         return there
 
     def _entry(self, sha: str) -> Path:
-        """Return the entry of the cache for ``sha``, made now where there is none."""
+        """Return the entry of the cache for ``sha``, made now where there is none.
+
+        One that other work may use is made of the base: a branch may hold other scripts beside the same lock files.
+        """
+        shared = self._is_as_the_base(sha)
         entry = self._cache / self._key(sha)
         with self._alone(entry.name):
             if not entry.exists():
                 self._expire()
-                self._make(sha, entry)
+                self._make(self._job.spec.base if shared else sha, entry)
             os.utime(entry)
         return entry
 
     def _key(self, sha: str) -> str:
-        store, spec = self._job.store, self._job.spec
-        locks = self._locks(sha)
-        own = "" if locks == self._locks(spec.base) else store.tree(sha)
-        return hashlib.sha256(json.dumps([self._commands, spec.carry, locks, own]).encode()).hexdigest()[:40]
+        own = "" if self._is_as_the_base(sha) else self._job.store.tree(sha)
+        told = [self._commands, self._job.spec.carry, self._locks(sha), own]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:40]
+
+    def _is_as_the_base(self, sha: str) -> bool:
+        return self._locks(sha) == self._locks(self._job.spec.base)
 
     def _locks(self, sha: str) -> list[tuple[str, str]]:
         entries = [(os.fsdecode(entry.path), entry.blob) for entry in self._job.store.entries(sha)]
@@ -278,7 +277,3 @@ class Ready:
     def _listed(files: FileTree, *options: str) -> list[str]:
         listed = split(files.git.run("ls-files", "-o", "-z", *options))
         return [os.fsdecode(path).rstrip("/") for path in listed if path not in {b".git", b".git/"}]
-
-
-def _is_small(place: Path) -> bool:
-    return place.is_file() and not place.is_symlink() and place.stat().st_size <= MAX_SETTINGS

@@ -139,6 +139,28 @@ def test_a_changed_lock_file_is_prepared_for_that_tree_alone(lab: Lab) -> None:
     assert runs(lab) == 3, "the base's own is still there"
 
 
+def test_what_a_branch_holds_is_never_prepared_for_others(lab: Lab) -> None:
+    """Work that goes on from a pushed branch finds no entry of the cache: it is made at the base all the same."""
+    lab.base = lab.commit({"setup.sh": "mkdir deps; echo lib > deps/lib\n"}, "Setup")
+    head = lab.commit({"setup.sh": "mkdir deps; echo poison > deps/lib\n"}, "Poison", branch="plan/7")
+    gate = GateSpec(name="lib", run="cat deps/lib; grep lib deps/lib")
+    plan = PLAN.model_copy(update={"files": ("calc.py", "setup.sh")})
+    report = lab.run("good", head=head, branch_head=head, plan=plan, gates=(gate,), prepare=("sh setup.sh",))
+    assert report.outcome is Outcome.VERIFIED, report
+    assert report.gates[-1].tail == "lib\nlib\n"
+
+
+def test_a_value_of_a_carried_file_that_a_check_prints_is_not_told(lab: Lab) -> None:
+    operator(lab, ".env", "API_TOKEN=abcdef0123456789xyz\n")
+    gate = GateSpec(name="talks", run="cat .env; echo error: abcdef0123456789xyz; exit 1")
+    report = lab.run("good", gates=(gate,), carry=(".env",))
+    broken = lab.run("good", prepare=("cat .env; exit 1",), carry=(".env",), gates=(gate,))
+    assert "API_TOKEN=***" in report.gates[-1].tail
+    assert "API_TOKEN=***" in broken.output_tail
+    said = (lab.home / "jobs" / report.job / "report.json").read_text() + report.model_dump_json()
+    assert "abcdef0123456789xyz" not in said + broken.model_dump_json() + "".join(lab.said)
+
+
 @pytest.mark.parametrize(
     ("path", "said"),
     [

@@ -29,6 +29,8 @@ MOST_ATTEMPTS = 10
 """Attempts of one job, as in the policy file."""
 LONGEST_MODEL = 200
 """Characters of a model's name."""
+_MODEL = re.compile(r"[A-Za-z0-9][\w.:/@+\[\]-]*", re.ASCII)
+"""A model's name: it stands in command lines, where a dash begins an option, and in a policy's own command."""
 
 
 class PlanPriority(StrEnum):
@@ -94,7 +96,7 @@ def read_agent(words: str, policy: Policy) -> AgentChoice | None:
         raise NotUnderstoodError(f"The agents here are {', '.join(known)}; write `/agent {known[0]}`.")
     effort = Effort(rest.pop().casefold()) if rest and rest[-1].casefold() in set(Effort) else None
     model = rest.pop() if rest else None
-    if rest or (model is not None and len(model) > LONGEST_MODEL):
+    if rest or (model is not None and (len(model) > LONGEST_MODEL or not _MODEL.fullmatch(model))):
         raise NotUnderstoodError("Write the agent, then a model or a tier, then an effort: `/agent codex deep high`.")
     if model is not None and model.casefold() in set(Tier):
         return AgentChoice(name=name.casefold(), tier=Tier(model.casefold()), effort=effort)

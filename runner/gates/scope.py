@@ -91,7 +91,7 @@ def _faults(file: Changed, change: Change, names: _Names) -> Iterator[str]:
             yield f"{shown(file.path)}: {fault}"
     if MODE_GITLINK in {file.new_mode, file.old_mode} and file.new_mode != file.old_mode:
         yield f"{shown(file.path)}: a submodule is put in or taken out; that is for a person to do."
-    if file.new_mode == MODE_LINK and _leaves(file.path, change.read(file.path)):
+    if file.new_mode == MODE_LINK and _leaves(file.path, change.read(file.path), names):
         yield f"{shown(file.path)}: the link leads out of the repository."
     if file.exists and (twin := names.twin(file.path)):
         yield f"{shown(file.path)}: differs from {shown(twin)} in case alone; some systems can hold only one."
@@ -111,10 +111,18 @@ def _path_fault(path: bytes, change: Change) -> str | None:
     return None
 
 
-def _leaves(path: bytes, target: bytes) -> bool:
-    """Whether a link at ``path`` leads out of the tree, or into git's own folder, by its text alone."""
+def _leaves(path: bytes, target: bytes, names: _Names) -> bool:
+    """Whether a link at ``path`` leads out of the tree, or into git's own folder.
+
+    It is told by the text; above what is a link itself (``link/..``) that says nothing, so such a target is refused.
+    """
     if target.startswith(b"/") or b"\\" in target or not target:
         return True
+    parts = target.split(b"/")
+    for depth in (depth for depth, part in enumerate(parts) if part == b".."):
+        above = posixpath.normpath(posixpath.join(posixpath.dirname(path), *parts[:depth]))
+        if names.is_no_folder(above):
+            return True
     landed = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
     return landed.split(b"/")[0] == b".." or _fold(landed).split("/")[0] == ".git"
 
@@ -128,9 +136,14 @@ class _Names:
 
     def __init__(self, change: Change) -> None:
         self._by_fold: dict[str, set[bytes]] = {}
+        self._tree = frozenset(change.tree)
         for path in change.tree:
             for name in _with_folders(path):
                 self._by_fold.setdefault(_fold(name), set()).add(name)
+
+    def is_no_folder(self, path: bytes) -> bool:
+        """Whether a file or a link stands at ``path``."""
+        return path in self._tree
 
     def twin(self, path: bytes) -> bytes | None:
         """Return a name that differs from ``path``, or a folder of it, in case alone."""

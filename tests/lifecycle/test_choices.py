@@ -32,6 +32,10 @@ POLICY = parse_policy("agents: {mytool: {command: [mytool, '{prompt_file}'], api
         ("codex", AgentChoice(name="codex")),
         (" Codex  gpt-5.5 ", AgentChoice(name="codex", model="gpt-5.5")),
         ("claude opus HIGH", AgentChoice(name="claude", model="opus", effort=Effort.HIGH)),
+        (
+            "opencode openrouter/a-b/c_d:free@eu[1m]",
+            AgentChoice(name="opencode", model="openrouter/a-b/c_d:free@eu[1m]"),
+        ),
         ("claude deep", AgentChoice(name="claude", tier=Tier.DEEP)),
         ("gemini low", AgentChoice(name="gemini", effort=Effort.LOW)),
         ("mytool", AgentChoice(name="mytool")),
@@ -50,6 +54,10 @@ def test_an_agent_is_chosen_in_words(words, choice):
         ("default codex", "The agents here are"),
         ("codex a b c", "Write the agent, then a model or a tier"),
         ("codex " + "m" * 201, "Write the agent, then a model or a tier"),
+        ("gemini --yolo", "Write the agent, then a model or a tier"),
+        ("mytool $(id)", "Write the agent, then a model or a tier"),
+        ("mytool x;id", "Write the agent, then a model or a tier"),
+        ("codex |<b>`@all`", "Write the agent, then a model or a tier"),
     ],
 )
 def test_what_is_no_agent_is_answered_with_what_would_be(words, told):

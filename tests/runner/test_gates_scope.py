@@ -147,6 +147,16 @@ def test_links_out_of_the_tree(target: str) -> None:
     assert "leads out" in scope(change).summary
 
 
+def test_a_link_that_climbs_out_over_another() -> None:
+    """``src/a/up`` leads to the root, so that ``up/../x`` beside it leads out, whatever its text says."""
+    link = _file("src/a/link", MODE_ABSENT, MODE_LINK)
+    for target in (b"up/../x", b"./up/b/../../x"):
+        change = _change(link, read=lambda _, target=target: target, tree=(b"src/a/link", b"src/a/up"))
+        assert "leads out" in scope(change).summary
+    folder = _change(link, read=lambda _: b"up/../x", tree=(b"src/a/link", b"src/a/up/file"))
+    assert _is_in(folder)
+
+
 def test_names_that_differ_in_case_alone() -> None:
     assert "case alone" in scope(_change("src/App.py", tree=(b"src/App.py", b"src/app.py"))).summary
     assert "case alone" in scope(_change("src/a/x.py", tree=(b"src/a/x.py", b"src/A/y.py"))).summary

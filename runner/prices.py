@@ -29,6 +29,9 @@ MAX_MODELS = 300
 """Characters of the names of models that a row shows."""
 MAX_CALL = Decimal(10**9)
 """Dollars that one call costs at most, whatever a policy says: sums of it stay numbers that can be told."""
+OTHER_OUTPUT = ("output_audio_mtok", "output_image_mtok", "output_video_mtok")
+"""What makes a model's output dearer by kind, by up to twenty times. Calls are not told apart by kind, so such a model
+has no price that holds."""
 MILLION = 1_000_000
 
 
@@ -101,9 +104,10 @@ def _by_table(call: Call, model: str) -> PriceCalculation | None:
         storage_searches=call.file_searches,
     )
     try:
-        return calc_price(tokens, model_ref=model, price_context=dict([call.variant]) if call.variant else None)
+        found = calc_price(tokens, model_ref=model, price_context=dict([call.variant]) if call.variant else None)
     except (LookupError, ValueError):
         return None
+    return None if any(getattr(found.model_price, kind, None) is not None for kind in OTHER_OUTPUT) else found
 
 
 def usage_of(run: AgentRun, result: AgentResult, seconds: float, own: Mapping[str, Price] | None = None) -> Usage:

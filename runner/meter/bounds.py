@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 WIDEST = 1_000_000
 """Tokens of input that a call may have which takes some from where the request does not show it, where the price table
 does not know the model's own limit."""
+PICTURE = 10_000
+"""Tokens of a picture at most, however few bytes it has."""
 BYTES_A_TOKEN = 3
 """Of code and prose in JSON, on the careful side, where a guess has to do."""
 FASTEST = 300
@@ -35,17 +37,16 @@ class Bound:
 def worst(ask: Ask, size: int, prices: Mapping[str, Price]) -> Bound:
     """Return what a call can cost at most whose request has ``size`` bytes.
 
-    No token is shorter than a byte, and each way to bill the input is tried.
+    No token of text is shorter than a byte, and each way to bill the input is tried.
     """
-    widest = window(ask.model) if ask.model else None
-    given = (widest or WIDEST) if ask.hidden else min(size, widest or size)
+    given = _window(ask) if ask.hidden else _given(ask, size)
     return _dearest(Call(ask.model, given, ask.output, variant=ask.variant), ask, prices)
 
 
 def broken(ask: Ask, size: int, seen: Call | None, seconds: float, prices: Mapping[str, Price]) -> Bound:
     """Return what a call will have cost at most whose answer broke off after ``seconds``, as far as can be told.
 
-    The input is what the answer said, else guessed by the request's size; of the output there can't be more than a
+    The input is what the answer said, else guessed by what the request shows; of the output there can't be more than a
     model brings in that time.
     """
     brought = min(ask.output, int(seconds * FASTEST))
@@ -53,7 +54,18 @@ def broken(ask: Ask, size: int, seen: Call | None, seconds: float, prices: Mappi
         call = replace(seen, output_tokens=max(seen.output_tokens, brought))
         found = cost(call, prices, ask.model)
         return Bound(found.usd if found else None, call.all_input + call.output_tokens)
-    return _dearest(Call(ask.model, size // BYTES_A_TOKEN, brought, variant=ask.variant), ask, prices)
+    return _dearest(Call(ask.model, _given(ask, size // BYTES_A_TOKEN), brought, variant=ask.variant), ask, prices)
+
+
+def _given(ask: Ask, text: int) -> int:
+    """Return the tokens of input at most, where its text has ``text``."""
+    shown = text + ask.pictures * PICTURE
+    return _window(ask) if ask.stored else min(shown, _window(ask, shown))
+
+
+def _window(ask: Ask, unknown: int = WIDEST) -> int:
+    """Return the tokens that the model takes at most, ``unknown`` where the price table doesn't tell."""
+    return (window(ask.model) if ask.model else None) or unknown
 
 
 def _dearest(plain: Call, ask: Ask, prices: Mapping[str, Price]) -> Bound:

@@ -180,6 +180,15 @@ def test_a_budget_is_no_sieve_for_answers_that_break_off(lab: Lab) -> None:
     assert "$0.00 of $0.0100, and up to $0.0" in tap.stopped.sentence
 
 
+def test_input_that_lies_elsewhere_counts_as_much_as_it_can_be(lab: Lab) -> None:
+    lab.api.answer = lambda _asked: Answer(RESPONSES.stream().pieces[:3], cut=True)
+    with lab.meter(Budget(usd=Decimal(1))) as meter, open_at(meter, RESPONSES) as tap:
+        with suppress(httpx.HTTPError):
+            ask(tap, RESPONSES, body={"previous_response_id": "resp_1"})
+        wait_until(lambda: tap.calls)
+        assert meter.limits.spent(), "a million tokens of it are five dollars"
+
+
 @pytest.mark.parametrize(
     "answer",
     [

@@ -9,9 +9,13 @@ import pytest
 from runner.agents.base import Call
 from runner.meter.wire import WIRES
 from runner.meter.wire.base import MOST_OUTPUT, Ask
+from runner.meter.wire.chat import SPOKEN
+from runner.meter.wire.gemini import SPOKEN as WORDLESS
+from runner.meter.wire.gemini import TWICE
 from runner.terms import Api
 
 ASK = Ask("m")
+GENERATE = "/v1beta/models/g:generateContent"
 
 
 def read(api: Api, *events: dict[str, Any]) -> Call:
@@ -91,6 +95,10 @@ def test_geminis_searches_are_billed_by_query_and_of_older_models_by_prompt() ->
     assert searched("gemini-2.5-pro").web_searches == 1
 
 
+def document(source: str) -> dict[str, Any]:
+    return {"messages": [{"content": [{"type": "document", "source": {"type": source}}]}]}
+
+
 @pytest.mark.parametrize(
     ("api", "path", "body", "expected"),
     [
@@ -99,19 +107,62 @@ def test_geminis_searches_are_billed_by_query_and_of_older_models_by_prompt() ->
         (Api.ANTHROPIC, "", {"tools": [{"type": "web_search_20250305"}]}, Ask(None, hidden=True)),
         (Api.ANTHROPIC, "", {"system": [{"cache_control": {"ttl": "1h"}}]}, Ask(None, long_cache=True)),
         (Api.ANTHROPIC, "", {"speed": "fast"}, Ask(None, variant=("speed", "fast"))),
-        (Api.RESPONSES, "", {"previous_response_id": "r"}, Ask(None, hidden=True)),
+        (Api.RESPONSES, "", {"previous_response_id": "r"}, Ask(None, stored=True)),
+        (Api.RESPONSES, "", {"input": [{"id": "rs_1"}]}, Ask(None, stored=True)),
+        (
+            Api.RESPONSES,
+            "",
+            {"input": [{"content": [{"type": "input_file", "file_url": "u"}]}]},
+            Ask(None, stored=True),
+        ),
+        (Api.RESPONSES, "", {"input": [{"content": [{"type": "input_image"}] * 2}]}, Ask(None, pictures=2)),
+        (Api.RESPONSES, "", {"service_tier": "flex"}, Ask(None)),
         (Api.RESPONSES, "", {"tools": [{"type": "function"}, {"type": "custom"}]}, Ask(None)),
         (Api.RESPONSES, "", {"tools": [{"type": "web_search"}]}, Ask(None, hidden=True)),
         (Api.RESPONSES, "", {"service_tier": "priority"}, Ask(None, variant=("service_tier", "priority"))),
         (Api.CHAT, "", {"max_tokens": 10, "n": 3}, Ask(None, 30)),
         (Api.CHAT, "", {"max_tokens": True}, Ask(None, MOST_OUTPUT)),
-        (Api.GEMINI, "/v1beta/models/g:generateContent", {"cachedContent": "c"}, Ask("g", hidden=True)),
+        (Api.CHAT, "", {"max_tokens": 0}, Ask(None, MOST_OUTPUT)),
+        (Api.CHAT, "", {"max_completion_tokens": 5, "max_tokens": 50}, Ask(None, 50)),
+        (Api.CHAT, "", {"max_completion_tokens": 5, "max_tokens": "900"}, Ask(None, MOST_OUTPUT)),
+        (Api.CHAT, "", {"max_tokens": 10, "n": "3"}, Ask(None, 1280)),
+        (Api.CHAT, "", {"max_tokens": 10, "n": 1.0}, Ask(None, 1280)),
+        (Api.CHAT, "", {"modalities": ["text", "audio"]}, Ask(None, refusal=SPOKEN)),
+        (Api.CHAT, "", {"messages": [{"content": [{"type": "input_audio"}]}]}, Ask(None, stored=True)),
+        (Api.ANTHROPIC, "", document("url"), Ask(None, stored=True)),
+        (Api.ANTHROPIC, "", document("text"), Ask(None)),
+        (Api.GEMINI, "/v1beta/models/g:generateContent", {"cachedContent": "c"}, Ask("g", stored=True)),
+        (Api.GEMINI, GENERATE, {"tools": {"googleSearch": {}}}, Ask("g", hidden=True)),
+        (Api.GEMINI, GENERATE, {"contents": {"parts": {"fileData": {"fileUri": "u"}}}}, Ask("g", stored=True)),
+        (
+            Api.GEMINI,
+            GENERATE,
+            {"contents": {"parts": [{"inlineData": {"mimeType": "image/png"}}]}},
+            Ask("g", pictures=1),
+        ),
+        (
+            Api.GEMINI,
+            GENERATE,
+            {"contents": {"parts": [{"inlineData": {"mimeType": "audio/mp3"}}]}},
+            Ask("g", stored=True),
+        ),
+        (Api.GEMINI, GENERATE, {"generationConfig": {"maxOutputTokens": 5, "candidateCount": "8"}}, Ask("g", 40)),
+        (Api.GEMINI, GENERATE, {"generationConfig": {"responseModalities": ["IMAGE"]}}, Ask("g", refusal=WORDLESS)),
+        (Api.GEMINI, GENERATE, {"generationConfig": {"a": 1}, "generation_config": {"a": 1}}, Ask("g", refusal=TWICE)),
         (Api.GEMINI, "/v1beta/models/g:streamGenerateContent", {"tools": [{"functionDeclarations": []}]}, Ask("g")),
         (Api.GEMINI, "/v1beta/models/g:generateContent", {"generationConfig": {"maxOutputTokens": 7}}, Ask("g", 7)),
     ],
 )
 def test_what_a_request_can_cost_is_read_from_it(api: Api, path: str, body: dict[str, Any], expected: Ask) -> None:
     assert WIRES[api].ask(path, body) == expected
+
+
+@pytest.mark.parametrize("asked", [("service_tier", "flex"), ("service_tier", "priority")])
+def test_the_tier_that_an_answer_names_is_the_one_that_is_billed(asked: tuple[str, str]) -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 5}
+    reader = WIRES[Api.CHAT].reader()
+    reader.take({"choices": [], "service_tier": "default", "usage": usage})
+    assert reader.call(Ask("m", variant=asked)) == Call("m", 10, 5)
 
 
 @pytest.mark.parametrize("api", list(Api))

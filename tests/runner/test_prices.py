@@ -39,6 +39,11 @@ def test_a_tier_of_service_has_its_own_price() -> None:
     assert usd(Call("claude-opus-5-5", 1000, 10, variant=("speed", "fast"))) == Decimal("0.0084")
 
 
+def test_a_model_that_answers_in_pictures_has_no_price_that_holds() -> None:
+    assert usd(Call("gemini-2.5-flash-image", 1000, 1290)) is None
+    assert usd(Call("gpt-audio", 1000, 10)) is None
+
+
 def test_searches_are_priced_where_the_table_knows_them_and_at_least_where_it_does_not() -> None:
     searched = cost(Call(SONNET, 1000, 10, web_searches=3))
     assert searched is not None

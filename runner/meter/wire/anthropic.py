@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from runner.meter.wire.base import Ask, Reader, count, limit, name, objects, table
+from runner.meter.wire.base import Ask, Reader, count, limit, name, objects, shown, table
 from runner.terms import Api
 
 if TYPE_CHECKING:
@@ -52,11 +52,14 @@ class Anthropic:
     def ask(self, path: str, body: dict[str, Any]) -> Ask:  # noqa: ARG002 - the model is in the body
         """Return what a call asks for."""
         tools = [str(tool["type"]) for tool in objects(body.get("tools")) if isinstance(tool.get("type"), str)]
+        pictures, files = shown(body)
         return Ask(
             model=name(body.get("model")),
             output=limit(body, "max_tokens"),
             hidden=bool(body.get("mcp_servers") or body.get("container"))
             or any(not tool.startswith(OWN) for tool in tools),
+            stored=files,
+            pictures=pictures,
             long_cache=_long(body),
             variant=("speed", "fast") if body.get("speed") == "fast" else None,
         )
@@ -134,8 +137,8 @@ class _Reader(Reader):
         tools = table(usage, "server_tool_use")
         thought = count(table(usage, "output_tokens_details"), "thinking_tokens")
         self.learn(**_billed(usage), reasoning_tokens=thought, web_searches=count(tools, SEARCHES))
-        if usage.get("speed") == "fast":
-            self.variant = ("speed", "fast")
+        if isinstance(usage.get("speed"), str):
+            self.served(("speed", "fast") if usage["speed"] == "fast" else None)
         self.extras |= any(count(tools, tool) for tool in tools if tool not in FREE_TOOLS)
         self.extras |= usage.get("inference_geo") == "us"  # dearer, and not in the table
         self._iterations(objects(usage.get("iterations")))

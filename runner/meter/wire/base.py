@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
 MOST_OUTPUT = 128_000
 """Tokens of output that a call may bring whose request names no limit: more than any model gives at once."""
+PICTURES = frozenset({"image", "image_url", "input_image", "computer_screenshot"})
+"""Types of parts of a request that show one."""
+FILES = frozenset({"document", "container_upload", "file", "input_file", "input_audio", "audio_url", "video_url"})
+"""Types of parts of a request that are neither text nor a picture."""
+STORED_FILES = frozenset({"fileData", "file_data"})
+"""Gemini's names for a file that lies elsewhere."""
 MAX_NAME = 300
 """Characters of a model's name that are looked at."""
 
@@ -25,7 +31,12 @@ class Ask:
     output: int = MOST_OUTPUT
     """Tokens of output at most."""
     hidden: bool = False
-    """Whether input may come from where the request does not show it: stored answers, tools of the provider."""
+    """Whether input may come from where the request does not show it: tools of the provider."""
+    stored: bool = False
+    """Whether input does come from elsewhere: earlier answers, files and addresses; or is no text, and so more than its
+    bytes tell."""
+    pictures: int = 0
+    """How many it shows; their tokens go by their size on the screen, not by their bytes."""
     long_cache: bool = False
     """Whether it asks for a cache that lives an hour."""
     variant: tuple[str, str] | None = None
@@ -44,6 +55,9 @@ class Reader:
         self.counts: dict[str, int] = {}
         """Counts by their names in :class:`~runner.agents.base.Call`."""
         self.variant: tuple[str, str] | None = None
+        """As in :class:`~runner.agents.base.Call`, as far as the answer names it."""
+        self.named_variant = False
+        """Whether it does; else what was asked for counts."""
         self.extras = False
         self.complete = False
         """Whether the usage of the whole answer has been seen."""
@@ -61,7 +75,7 @@ class Reader:
         if not self.counts:
             return None
         counts: dict[str, Any] = {"input_tokens": 0, "output_tokens": 0, **self.counts}
-        served = self.variant or ask.variant
+        served = self.variant if self.named_variant else ask.variant
         return Call(model=self.model or ask.model, variant=served, extras=self.extras or ask.extras, **counts)
 
     def digest(self) -> str | None:
@@ -80,6 +94,10 @@ class Reader:
             self._kind = kind
             self._content.update(f"\0{kind}\0".encode("utf-8", "replace"))
         self._content.update(text.encode("utf-8", "replace"))
+
+    def served(self, variant: tuple[str, str] | None) -> None:
+        """Note the tier or the speed that the answer names, None for the usual one."""
+        self.variant, self.named_variant = variant, True
 
     def named(self, model: object) -> None:
         """Note the name of the model that answered."""
@@ -120,13 +138,48 @@ def name(value: object) -> str | None:
 
 
 def limit(body: dict[str, Any], *names: str) -> int:
-    """Return the limit of output among ``names`` of a request."""
-    return next((found for each in names if (found := count(body, each)) is not None), MOST_OUTPUT)
+    """Return the limit of output of a request: the highest among ``names``; one that is no count, or zero, is none."""
+    given = [count(body, each) or MOST_OUTPUT for each in names if body.get(each) is not None]
+    return max(given, default=MOST_OUTPUT)
+
+
+def choices(body: dict[str, Any], name: str, most: int) -> int:
+    """Return how many answers a request asks for under ``name``; ``most`` where an API may read it otherwise."""
+    asked, found = body.get(name), count(body, name)
+    if asked is None:
+        return 1
+    return most if found is None else min(max(1, found), most)
 
 
 def objects(value: object) -> list[dict[str, Any]]:
-    """Return the objects of a list, none where it is something else."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    """Return the objects of a list, or the one that stands there without it; none where it is something else."""
+    listed = value if isinstance(value, list) else [value]
+    return [item for item in listed if isinstance(item, dict)]
+
+
+def shown(body: dict[str, Any]) -> tuple[int, bool]:
+    """Return how many pictures a request shows, and whether it has files, sound or film, of which no one can tell."""
+    pictures, files, waiting = 0, False, list[object]([body])
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            picture, file = _medium(value)
+            pictures, files = pictures + picture, files or file
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return pictures, files
+
+
+def _medium(part: dict[str, Any]) -> tuple[bool, bool]:
+    """Return whether a part of a request is a picture, and whether it is something else that is no text."""
+    data = table(part, "inlineData") or table(part, "inline_data")
+    kind = str(data.get("mimeType") or data.get("mime_type")).partition("/")[0] if data else part.get("type")
+    if not isinstance(kind, str):
+        return False, not STORED_FILES.isdisjoint(part)
+    plain = kind == "document" and table(part, "source").get("type") in {"text", "content"}
+    other = bool(data) and kind not in {"image", "text"}
+    return kind in PICTURES, other or (kind in FILES and not plain) or not STORED_FILES.isdisjoint(part)
 
 
 def uncached(record: dict[str, Any], total: str, read: int | None, write: int | None = None) -> int | None:
@@ -135,4 +188,17 @@ def uncached(record: dict[str, Any], total: str, read: int | None, write: int | 
     return None if whole is None else max(0, whole - (read or 0) - (write or 0))
 
 
-__all__ = ["MOST_OUTPUT", "Ask", "Reader", "Wire", "count", "limit", "name", "objects", "table", "uncached"]
+__all__ = [
+    "MOST_OUTPUT",
+    "Ask",
+    "Reader",
+    "Wire",
+    "choices",
+    "count",
+    "limit",
+    "name",
+    "objects",
+    "shown",
+    "table",
+    "uncached",
+]

@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from runner.meter.wire import openai
-from runner.meter.wire.base import Ask, Reader, count, limit, name, objects, table
+from runner.meter.wire.base import Ask, Reader, choices, limit, name, objects, shown, table
 from runner.terms import Api
 
 MAX_CHOICES = 128
 """Answers to one request at most, as the API has it."""
+
+SPOKEN = "An answer in sound is not passed on, since what it costs could not be counted. Ask for text."
 
 
 class Chat:
@@ -32,13 +34,16 @@ class Chat:
 
     def ask(self, path: str, body: dict[str, Any]) -> Ask:  # noqa: ARG002 - the model is in the body
         """Return what a call asks for."""
-        choices = min(max(1, count(body, "n") or 1), MAX_CHOICES)
+        pictures, files = shown(body)
         return Ask(
             model=name(body.get("model")),
-            output=limit(body, "max_completion_tokens", "max_tokens") * choices,
+            output=limit(body, "max_completion_tokens", "max_tokens") * choices(body, "n", MAX_CHOICES),
             hidden=bool(body.get("web_search_options")),
-            variant=openai.tier(body.get("service_tier")),
+            stored=files,
+            pictures=pictures,
+            variant=openai.asked_tier(body.get("service_tier")),
             extras=bool(body.get("web_search_options")),
+            refusal=SPOKEN if body.get("audio") or body.get("modalities") not in (None, [], ["text"]) else None,
         )
 
     def prepare(self, body: dict[str, Any]) -> dict[str, Any] | None:
@@ -64,7 +69,7 @@ class _Reader(Reader):
 
     def take(self, event: dict[str, Any]) -> None:
         self.named(event.get("model"))
-        self.variant = openai.tier(event.get("service_tier")) or self.variant
+        openai.learn_tier(self, event.get("service_tier"))
         self.failed |= isinstance(event.get("error"), dict)
         for choice in objects(event.get("choices")):
             self._finished |= bool(choice.get("finish_reason"))

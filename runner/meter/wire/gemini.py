@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from runner.meter.wire.base import Ask, Reader, count, limit, name, objects, table, uncached
+from runner.meter.wire.base import Ask, Reader, choices, count, limit, name, objects, shown, table, uncached
 from runner.terms import Api
 
 CALL = re.compile(r"/v1(?:beta)?/models/(\w[\w.-]*):(?:generateContent|streamGenerateContent)")
@@ -27,6 +27,11 @@ BY_PROMPT = ("gemini-1", "gemini-2")
 """How models begin whose searches are billed by the prompt, not by the query."""
 TIERS = frozenset({"flex", "priority"})
 """Tiers of service with prices of their own."""
+
+MAX_CANDIDATES = 8
+"""Answers to one request at most, as the API has it."""
+SPOKEN = "An answer that is no text is not passed on, since what it costs could not be counted. Ask for text."
+TWICE = "The request gives one field under two names, as camelCase and as snake_case. Give it once."
 
 
 class Gemini:
@@ -50,12 +55,17 @@ class Gemini:
         config = table(body, "generationConfig") or table(body, "generation_config")
         tools = objects(body.get("tools"))
         foreign = any(not set(tool) <= {"functionDeclarations", "function_declarations"} for tool in tools)
-        choices = max(1, count(config, "candidateCount") or 1)
+        many = max(choices(config, field, MAX_CANDIDATES) for field in ("candidateCount", "candidate_count"))
+        modalities = config.get("responseModalities") or config.get("response_modalities") or ["TEXT"]
+        pictures, files = shown(body)
         return Ask(
             model=name(found[1]) if found else None,
-            output=limit(config, "maxOutputTokens", "max_output_tokens") * choices,
-            hidden=foreign or bool(body.get("cachedContent") or body.get("cached_content")),
-            variant=_tier(body.get("serviceTier") or body.get("service_tier")),
+            output=limit(config, "maxOutputTokens", "max_output_tokens") * many,
+            hidden=foreign,
+            stored=files or bool(body.get("cachedContent") or body.get("cached_content")),
+            pictures=pictures,
+            variant=_dearer(_tier(body.get("serviceTier") or body.get("service_tier"))),
+            refusal=_refusal(body, config, modalities),
         )
 
     def prepare(self, body: dict[str, Any]) -> None:
@@ -68,6 +78,23 @@ class Gemini:
     def error(self, status: int, sentence: str) -> dict[str, Any]:
         """Return a refusal."""
         return {"error": {"code": status, "message": sentence, "status": STATES.get(status, "INTERNAL")}}
+
+
+def _refusal(body: dict[str, Any], config: dict[str, Any], modalities: object) -> str | None:
+    """Return why a request can't be metered, None where it can."""
+    if any(_camel(name) != name and _camel(name) in record for record in (body, config) for name in record):
+        return TWICE
+    return None if modalities == ["TEXT"] else SPOKEN
+
+
+def _camel(name: str) -> str:
+    head, *others = name.split("_")
+    return head + "".join(map(str.capitalize, others))
+
+
+def _dearer(tier: tuple[str, str] | None) -> tuple[str, str] | None:
+    """Return a tier that is asked for: the cheaper one counts only where the answer names it."""
+    return None if tier == ("service_tier", "flex") else tier
 
 
 def _tier(value: object) -> tuple[str, str] | None:
@@ -113,4 +140,7 @@ class _Reader(Reader):
             cache_read_tokens=read,
             reasoning_tokens=thoughts,
         )
-        self.variant = _tier(usage.get("serviceTier")) or self.variant
+        if isinstance(usage.get("serviceTier"), str):
+            self.served(_tier(usage["serviceTier"]))
+        told = objects(usage.get("promptTokensDetails"))
+        self.extras |= any(part.get("modality") == "AUDIO" for part in told)  # dearer, and not counted by itself

@@ -16,8 +16,11 @@ KINDS = {
     429: ("requests", "rate_limit_exceeded"),
 }
 """Type and code of an error by status; any other is a ``server_error``."""
-PRICED_TIERS = frozenset({"flex", "priority", "fast"})
-"""Tiers of service with prices of their own."""
+DEARER_TIERS = frozenset({"priority", "fast"})
+"""Tiers of service with prices of their own; where one is asked for and the answer names none, it counts."""
+PRICED_TIERS = DEARER_TIERS | {"flex"}
+"""The same with the cheaper one, which counts only where the answer names it."""
+UNDECIDED = "auto"
 HEADERS = ("openai-beta", "session_id", "conversation_id", "originator")
 """The last three are Codex's, by which the provider finds its cache again."""
 
@@ -33,9 +36,15 @@ def is_models(method: str, path: str) -> bool:
     return method == "GET" and MODELS.fullmatch(path) is not None
 
 
-def tier(value: object) -> tuple[str, str] | None:
-    """Return the tier of service, where its price is another."""
-    return ("service_tier", value) if isinstance(value, str) and value in PRICED_TIERS else None
+def asked_tier(value: object) -> tuple[str, str] | None:
+    """Return the tier of service that a request asks for, where it is dearer."""
+    return ("service_tier", value) if isinstance(value, str) and value in DEARER_TIERS else None
+
+
+def learn_tier(reader: Reader, value: object) -> None:
+    """Read the tier of service that an answer names."""
+    if isinstance(value, str) and value != UNDECIDED:
+        reader.served(("service_tier", value) if value in PRICED_TIERS else None)
 
 
 def learn(reader: Reader, usage: dict[str, Any], given: str, brought: str) -> None:
@@ -49,4 +58,6 @@ def learn(reader: Reader, usage: dict[str, Any], given: str, brought: str) -> No
         cache_write_tokens=write,
         reasoning_tokens=count(table(usage, f"{brought}_details"), "reasoning_tokens"),
     )
+    sound = [count(table(usage, f"{side}_details"), "audio_tokens") for side in (given, brought)]
+    reader.extras |= any(sound)  # dearer, and not counted by itself
     reader.complete = {"input_tokens", "output_tokens"} <= reader.counts.keys()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runner.meter.wire import openai
-from runner.meter.wire.base import Ask, Reader, limit, name, objects, table
+from runner.meter.wire.base import Ask, Reader, limit, name, objects, shown, table
 from runner.terms import Api
 
 LAST = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
@@ -36,11 +36,15 @@ class Responses:
     def ask(self, path: str, body: dict[str, Any]) -> Ask:  # noqa: ARG002 - the model is in the body
         """Return what a call asks for."""
         foreign = any(tool.get("type") not in OWN_TOOLS for tool in objects(body.get("tools")))
+        kept = any(body.get(field) for field in STORED) or any(map(_is_reference, objects(body.get("input"))))
+        pictures, files = shown(body)
         return Ask(
             model=name(body.get("model")),
             output=limit(body, "max_output_tokens"),
-            hidden=foreign or any(body.get(field) for field in STORED),
-            variant=openai.tier(body.get("service_tier")),
+            hidden=foreign,
+            stored=kept or files,
+            pictures=pictures,
+            variant=openai.asked_tier(body.get("service_tier")),
             refusal=ENDLESS if body.get("background") else None,
         )
 
@@ -54,6 +58,11 @@ class Responses:
     def error(self, status: int, sentence: str) -> dict[str, Any]:
         """Return a refusal."""
         return openai.error(status, sentence)
+
+
+def _is_reference(item: dict[str, Any]) -> bool:
+    """Return whether an item of the input stands for one that the provider keeps."""
+    return item.get("type") == "item_reference" or item.keys() <= {"id", "type"}
 
 
 class _Reader(Reader):
@@ -75,7 +84,7 @@ class _Reader(Reader):
     def _whole(self, response: dict[str, Any]) -> None:
         self.named(response.get("model"))
         self.failed |= response.get("status") == "failed"
-        self.variant = openai.tier(response.get("service_tier")) or self.variant
+        openai.learn_tier(self, response.get("service_tier"))
         openai.learn(self, table(response, "usage"), "input_tokens", "output_tokens")
 
     def _item(self, item: dict[str, Any]) -> None:

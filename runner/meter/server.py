@@ -10,7 +10,7 @@ import os
 import socket
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ import httpx
 from runner.meter.forward import NOT_FOUND, UNAUTHORIZED, Forward
 from runner.meter.refusal import Refusal
 from runner.meter.request import Request, key_of, read_body, split_query
+from runner.meter.room import Room, most
 from runner.meter.wire import WIRES
 from runner.terms import Api
 
@@ -48,6 +49,7 @@ class Front:
     http: httpx.Client
     tap_of: Callable[[str], Tap | None]
     """Finds a run by its placeholder key."""
+    room: Room = field(default_factory=Room)
 
 
 class _Outlet:
@@ -114,10 +116,12 @@ class _Handler(BaseHTTPRequestHandler):
         if tap is None or api is not tap.api:
             self._drain(headers)
             raise _misled(tap)
-        body = read_body(headers, self.rfile)
-        self.close_connection = not goes_on
-        request = Request(self.command, path, query, headers, body)
-        Forward(self.server.front.http, tap, WIRES[tap.api]).carry(request, outlet)
+        with self.server.front.room.taken(most(headers)) as come_to:
+            body = read_body(headers, self.rfile)
+            come_to(len(body))
+            self.close_connection = not goes_on
+            request = Request(self.command, path, query, headers, body)
+            Forward(self.server.front.http, tap, WIRES[tap.api]).carry(request, outlet)
 
     def _drain(self, headers: Mapping[str, str]) -> None:
         """Read a body that nobody wants: closing before would take the answer from the client."""

@@ -6,6 +6,7 @@ import gzip
 import json
 import socket
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -14,7 +15,7 @@ import httpx
 import pytest
 
 from runner.contract import UsdSource
-from runner.meter import LEDGER_FILE, Meter, UpstreamError
+from runner.meter import LEDGER_FILE, Meter, UpstreamError, room
 from runner.results import Unit
 from runner.terms import AgentSpec, Api, Budget
 from tests.runner.lab import wait_until
@@ -137,6 +138,21 @@ def test_a_chunk_has_a_size(lab: Lab, size: bytes) -> None:
         with socket.create_connection((place.hostname, place.port), timeout=10) as agent:
             agent.sendall(head + b"\r\nTransfer-Encoding: chunked\r\n\r\n" + size + b"\r\n")
             assert agent.recv(1) == b"", "closed, without waiting for more"
+
+
+def test_large_requests_do_not_fill_the_memory(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "ROOM_SECONDS", 0.2)
+    gate = threading.Event()
+    lab.api.answer = lambda asked: (asked.__setattr__("body", b""), Answer(ANTHROPIC.stream().pieces, gate=gate))[1]
+    body = gzip.compress(json.dumps({**ANTHROPIC.request, "note": "x" * 28_000_000}).encode(), 1)
+    with lab.meter() as meter, open_at(meter, ANTHROPIC) as tap, ThreadPoolExecutor(12) as pool:
+        url = f"{endpoint(tap).base(Api.ANTHROPIC)}/v1/messages"
+        head = {"x-api-key": endpoint(tap).key, "content-encoding": "gzip"}
+        asked = [pool.submit(httpx.post, url, content=body, headers=head, timeout=60) for _ in range(12)]
+        wait_until(lambda: sum(each.done() for each in asked) == 4)
+        gate.set()
+        assert sorted(each.result().status_code for each in asked) == [200] * 8 + [429] * 4, "256 MB are held at once"
+        assert httpx.post(url, content=body, headers=head, timeout=60).status_code == 200
 
 
 def test_a_header_on_two_lines_is_refused_and_costs_nothing(lab: Lab) -> None:

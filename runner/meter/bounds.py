@@ -23,7 +23,7 @@ PICTURE = 10_000
 BYTES_A_TOKEN = 3
 """Of code and prose in JSON, on the careful side, where a guess has to do."""
 FASTEST = 300
-"""Tokens a second that a model brings at most."""
+"""Tokens a second that a model brings at most, in one answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def broken(ask: Ask, size: int, seen: Call | None, seconds: float, prices: Mappi
     The input is what the answer said, else guessed by what the request shows; of the output there can't be more than a
     model brings in that time.
     """
-    brought = min(ask.output, int(seconds * FASTEST))
+    brought = min(ask.output, int(seconds * FASTEST * ask.answers))
     if seen is not None and seen.all_input:
         call = replace(seen, output_tokens=max(seen.output_tokens, brought))
         found = cost(call, prices, ask.model)

@@ -20,6 +20,8 @@ import pytest
 
 from runner.contract import Outcome, UsdSource
 from runner.meter import LEDGER_FILE, read_ledger
+from runner.meter.bounds import broken
+from runner.meter.wire.base import Ask
 from runner.results import Unit
 from runner.terms import Budget, Price
 from tests.runner.lab import wait_until
@@ -178,6 +180,11 @@ def test_a_budget_is_no_sieve_for_answers_that_break_off(lab: Lab) -> None:
     assert (row.usd, row.complete) == (None, False)
     assert tap.stopped is not None
     assert "$0.00 of $0.0100, and up to $0.0" in tap.stopped.sentence
+
+
+def test_many_answers_at_once_are_brought_side_by_side() -> None:
+    one, many = (broken(Ask("gpt-5.5", 10**6, answers), 0, None, 2.0, {}) for answers in (1, 128))
+    assert (one.tokens, many.tokens) == (600, 128 * 600)
 
 
 def test_input_that_lies_elsewhere_counts_as_much_as_it_can_be(lab: Lab) -> None:

@@ -368,4 +368,4 @@ def test_the_users_workflow_runs_the_machines_runner(parts: Parts, start: Start)
     assert ended(parts, run) == "success", log(parts, run)
     assert run_of(parts, run)["display_title"] == f"twogate {JOB}"
     assert f"| ARGS run --job {JOB} URL http://bot.example TOKEN ***" in log(parts, run)
-    assert f"| ARGS clean --job {JOB} URL  TOKEN none" in log(parts, run)
+    assert f"| ARGS clean --job {JOB} URL http://bot.example TOKEN none" in log(parts, run)

@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from runner.gates.weakening.facts import EXACT, Loss, Test, quoted
+from runner.gates.weakening.naming import is_collected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,9 @@ def losses(base: Sheets, head: Sheets) -> Iterator[Loss]:
     """Yield what the tests of ``head`` no longer prove that those of ``base`` proved, and every new mark."""
     pairs, gone = _paired(base, head)
     moved = _Moved(base, head)
-    for (_, old), (path, new) in pairs:
+    for (before, old), (path, new) in pairs:
+        if not new.helper and is_collected(before) and not is_collected(path):
+            yield Loss(path, new.line, f"{new.name} moved to where nothing collects it by custom")
         yield from _weaker(path, old, new, moved)
     yield from _deleted(gone, head, moved)
     yield from _new_marks(base, head)
@@ -127,7 +130,8 @@ class _Moved:
     """What is expected in fewer places at head than at base; all else that left a test stands elsewhere now."""
 
     def __init__(self, base: Sheets, head: Sheets) -> None:
-        self._fewer = {helper: _texts(base, helper) - _texts(head, helper) for helper in (False, True)}
+        known = {test.skip for sheet in base.values() for test in sheet.tests}
+        self._fewer = {helper: _texts(base, helper, known) - _texts(head, helper, known) for helper in (False, True)}
 
     def keeps(self, test: Test, expectation: Expectation) -> bool:
         """Whether as much as before is expected of this, over all tests (or helpers) of the change."""
@@ -145,10 +149,11 @@ class _Moved:
         return gone
 
 
-def _texts(sheets: Sheets, helper: bool) -> Counter[str]:  # noqa: FBT001 - which kind
+def _texts(sheets: Sheets, helper: bool, known: set[str]) -> Counter[str]:  # noqa: FBT001 - which kind
+    """Count what is expected; not by what is kept from running in a way (``known``) that the base does not have."""
     found: Counter[str] = Counter()
     tests = (test for sheet in sheets.values() for test in sheet.tests)
-    for test in (test for test in tests if test.helper is helper and not test.skip):
+    for test in (test for test in tests if test.helper is helper and (not test.skip or test.skip in known)):
         for one in test.real:
             found[one.text] += max(1, test.cases)
     return found

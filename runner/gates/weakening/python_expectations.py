@@ -23,6 +23,7 @@ BROAD = frozenset({"Exception", "BaseException"})
 TOLERANCES = frozenset({"abs", "rel", "delta", "atol", "rtol", "tol", "tolerance", "rel_tol", "abs_tol"})
 """Arguments that say how far off a number may be; of ``places`` and ``decimal``, fewer is further."""
 PLACES = frozenset({"places", "decimal", "significant"})
+ELSEWHERE = re.compile(r"\benviron\b|\bgetenv\b|\bCI\b|\bsys\.platform\b|\bplatform\.system\b|__debug__")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -37,14 +38,20 @@ def _reached(body: list[ast.stmt], *, swallowed: bool) -> Iterator[tuple[ast.AST
     """Yield assertions and calls in the order of the text, and whether their failure is caught and forgotten."""
     for statement in body:
         match statement:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield from _reached(statement.body, swallowed=swallowed)
-            case ast.If():
-                never = isinstance(statement.test, ast.Constant) and not statement.test.value
+            case ast.ClassDef():
+                for inner in statement.body:
+                    yield from _reached(getattr(inner, "body", [inner]), swallowed=swallowed)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                unused = not statement.decorator_list and not _is_named(statement.name, body)
+                yield from _reached(statement.body, swallowed=swallowed or unused)
+            case ast.If() | ast.While():
+                never = (isinstance(statement.test, ast.Constant) and not statement.test.value) or _elsewhere(statement)
                 yield from _reached(statement.body, swallowed=swallowed or never)
                 yield from _reached(statement.orelse, swallowed=swallowed)
+                swallowed = swallowed or (_elsewhere(statement) and isinstance(statement.body[-1], ast.Return))
             case ast.Try() | ast.TryStar():
-                caught = swallowed or any(_swallows(handler) for handler in statement.handlers)
+                left = any(isinstance(inner, ast.Return) for inner in statement.finalbody)
+                caught = swallowed or left or any(_swallows(handler) for handler in statement.handlers)
                 yield from _reached(statement.body, swallowed=caught)
                 for handler in statement.handlers:
                     yield from _reached(handler.body, swallowed=swallowed)
@@ -54,12 +61,23 @@ def _reached(body: list[ast.stmt], *, swallowed: bool) -> Iterator[tuple[ast.AST
                 for item in statement.items:
                     yield from ((inner, swallowed) for inner in ast.walk(item.context_expr))
                 yield from _reached(statement.body, swallowed=swallowed or suppressed)
-            case ast.For() | ast.AsyncFor() | ast.While():
-                yield from _reached([*statement.body, *statement.orelse], swallowed=swallowed)
+            case ast.For() | ast.AsyncFor():
+                empty = isinstance(statement.iter, ast.List | ast.Tuple) and not statement.iter.elts
+                yield from _reached(statement.body, swallowed=swallowed or empty)
+                yield from _reached(statement.orelse, swallowed=swallowed)
             case _:
                 yield from ((inner, swallowed) for inner in ast.walk(statement))
         if isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break):
             return
+
+
+def _elsewhere(statement: ast.If | ast.While) -> bool:
+    """Whether a condition asks where the test runs: what depends on that may not be looked at where it counts."""
+    return bool(ELSEWHERE.search(ast.unparse(statement.test)))
+
+
+def _is_named(name: str, body: list[ast.stmt]) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == name for statement in body for node in ast.walk(statement))
 
 
 def called(node: ast.Call) -> str:
@@ -141,7 +159,7 @@ def _compared(test: ast.Compare) -> int:
     sides = [test.left, *test.comparators]
     if len({ast.unparse(side) for side in sides}) == 1 or all(isinstance(side, ast.Constant) for side in sides):
         return TRIVIAL
-    vague = any(word in ast.unparse(side) for side in sides for word in ("approx", "isclose", ".ANY"))
+    vague = any(re.search(r"approx|isclose|\bANY\b", ast.unparse(side)) for side in sides)
     exact = any(isinstance(op, ast.Eq | ast.Is) for op in test.ops) and not vague
     return EXACT if exact and not any(isinstance(s, ast.Constant) and s.value is True for s in sides) else WEAK
 

@@ -29,7 +29,9 @@ class Ask:
 
     model: str | None
     output: int = MOST_OUTPUT
-    """Tokens of output at most."""
+    """Tokens of output at most, all answers together."""
+    answers: int = 1
+    """How many answers are written side by side."""
     hidden: bool = False
     """Whether input may come from where the request does not show it: tools of the provider."""
     stored: bool = False

@@ -35,9 +35,11 @@ class Chat:
     def ask(self, path: str, body: dict[str, Any]) -> Ask:  # noqa: ARG002 - the model is in the body
         """Return what a call asks for."""
         pictures, files = shown(body)
+        answers = choices(body, "n", MAX_CHOICES)
         return Ask(
             model=name(body.get("model")),
-            output=limit(body, "max_completion_tokens", "max_tokens") * choices(body, "n", MAX_CHOICES),
+            output=limit(body, "max_completion_tokens", "max_tokens") * answers,
+            answers=answers,
             hidden=bool(body.get("web_search_options")),
             stored=files,
             pictures=pictures,

@@ -55,12 +55,13 @@ class Gemini:
         config = table(body, "generationConfig") or table(body, "generation_config")
         tools = objects(body.get("tools"))
         foreign = any(not set(tool) <= {"functionDeclarations", "function_declarations"} for tool in tools)
-        many = max(choices(config, field, MAX_CANDIDATES) for field in ("candidateCount", "candidate_count"))
+        answers = max(choices(config, field, MAX_CANDIDATES) for field in ("candidateCount", "candidate_count"))
         modalities = config.get("responseModalities") or config.get("response_modalities") or ["TEXT"]
         pictures, files = shown(body)
         return Ask(
             model=name(found[1]) if found else None,
-            output=limit(config, "maxOutputTokens", "max_output_tokens") * many,
+            output=limit(config, "maxOutputTokens", "max_output_tokens") * answers,
+            answers=answers,
             hidden=foreign,
             stored=files or bool(body.get("cachedContent") or body.get("cached_content")),
             pictures=pictures,

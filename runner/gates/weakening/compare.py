@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from runner.gates.weakening.facts import EXACT, Loss, Test, quoted
+from runner.gates.weakening.facts import EXACT, UNCOUNTED, Loss, Test, quoted
 from runner.gates.weakening.naming import is_collected
 
 if TYPE_CHECKING:
@@ -169,14 +169,15 @@ def _weaker(path: bytes, old: Test, new: Test, moved: _Moved) -> Iterator[Loss]:
         yield Loss(path, new.line, f"{new.name} is empty now")
         return
     lost = moved.lost(old, new)
-    fewer = len(old.real) * old.cases - len(new.real) * new.cases
-    exact = _exact(old) * old.cases - _exact(new) * new.cases
+    before, now = (1, 1) if UNCOUNTED in {old.cases, new.cases} else (old.cases, new.cases)
+    fewer = len(old.real) * before - len(new.real) * now
+    exact = _exact(old) * before - _exact(new) * now
     if lost and fewer > 0:
         yield from _told(path, new, lost, fewer, _taken(old, new))
     elif exact > 0 and (weaker := [one for one in lost if one.strength == EXACT]):
         yield from _told(path, new, weaker, exact, "no longer expects the exact result")
-    if new.cases < old.cases and len(new.real) <= len(old.real):
-        yield Loss(path, new.line, f"{new.name} has {new.cases} cases, {old.cases} before")
+    if now < before and len(new.real) <= len(old.real):
+        yield Loss(path, new.line, f"{new.name} has {now} cases, {before} before")
     yield from _tolerant(path, old, new)
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+UNCOUNTED = -1
+"""Cases of a table that is computed."""
 TRIVIAL, WEAK, EXACT = 0, 1, 2
 """How much an expectation tells: nothing (it can't fail), some property of a result, the result itself."""
 
@@ -36,7 +38,7 @@ class Test:
     skip: str = ""
     """What keeps it from running, or from counting: a marker, a condition."""
     cases: int = 1
-    """Rows of its table of cases, where that is written out."""
+    """Rows of its table of cases, where that is written out; :data:`UNCOUNTED` where it is not."""
     helper: bool = False
 
     @property

@@ -16,7 +16,7 @@ import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from runner.gates.weakening.facts import Sheet, Test, body_lines
+from runner.gates.weakening.facts import UNCOUNTED, Sheet, Test, body_lines
 from runner.gates.weakening.naming import PYTHON_COLLECTED
 from runner.gates.weakening.python_expectations import called, expectations
 from runner.gates.weakening.python_switches import switches
@@ -234,6 +234,7 @@ def _cases(node: Function, known: _Known) -> int:
         if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("parametrize"):
             values = [*decorator.args[1:2], *(k.value for k in decorator.keywords if k.arg == "argvalues")]
             table = known.tables.get(ast.unparse(values[0]), values[0]) if values else None
-            if isinstance(table, ast.List | ast.Tuple | ast.Set):
-                total *= sum(not SKIPPING.search(ast.unparse(row)) for row in table.elts)
+            if not isinstance(table, ast.List | ast.Tuple | ast.Set):
+                return UNCOUNTED
+            total *= sum(not SKIPPING.search(ast.unparse(row)) for row in table.elts)
     return total

@@ -34,7 +34,9 @@ def expectations(node: Function) -> Iterator[Expectation]:
             yield Expectation(one.text, one.line, TRIVIAL) if swallowed else one
 
 
-def _reached(body: list[ast.stmt], *, swallowed: bool) -> Iterator[tuple[ast.AST, bool]]:
+def _reached(  # noqa: C901 - a case a statement
+    body: list[ast.stmt], *, swallowed: bool
+) -> Iterator[tuple[ast.AST, bool]]:
     """Yield assertions and calls in the order of the text, and whether their failure is caught and forgotten."""
     for statement in body:
         match statement:

@@ -1,0 +1,130 @@
+"""Tricks by which tests pass without proving anything: each was tried on the gate, and is told; their honest kin is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.contract import GateStatus
+from runner.gates.weakening import weakening
+from tests.runner.changes import Files, change
+
+TESTS = "import os\nimport pytest\nfrom calc import add\n\nCASES = [1, 2]\n\n\ndef test_add():\n    assert add(2, 3) == 5\n\n\n"
+TESTS += '@pytest.mark.parametrize("x", CASES)\ndef test_table(x):\n    assert add(x, 0) == x\n'
+IN_PLACE = "    assert add(2, 3) == 5\n"
+PLACE = "tests/test_calc.py"
+
+
+def said(base: Files, head: Files, **more: object) -> list[str]:
+    """Return the lines of a result that blocks."""
+    result = weakening(change(base, head, **more))
+    return [] if result.status is GateStatus.PASSED or not result.blocking else result.tail.splitlines()
+
+
+CONFTESTS = [
+    "import pytest\n@pytest.hookimpl(wrapper=True)\ndef pytest_runtest_call(item):\n    try:\n        yield\n    except BaseException:\n        pass\n",
+    "def pytest_runtest_protocol(item, nextitem):\n    return True\n",
+    "def pytest_pyfunc_call(pyfuncitem):\n    return True\n",
+    "def pytest_collect_file(file_path, parent):\n    return None\n",
+    "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n",
+    "def pytest_configure(config):\n    config.option.keyword = 'none'\n",
+    "import os\nos._exit(0)\n",
+    "import pytest\ndef pytest_sessionstart():\n    pytest.exit('done', returncode=0)\n",
+    "import atexit, os\natexit.register(lambda: os._exit(0))\n",
+    "pytest_collection_modifyitems = lambda items: items.clear()\n",
+    "from helper import pytest_collection_modifyitems\n",
+    "collect_ignore: list[str] = ['test_calc.py']\n",
+    "import pytest\n@pytest.fixture(autouse=True)\ndef later():\n    pytest.skip('later')\n",
+    "import pytest\n@pytest.fixture(autouse=True)\ndef later(request):\n    request.node.add_marker(pytest.mark.xfail)\n",
+]
+
+
+@pytest.mark.parametrize("conftest", CONFTESTS)
+def test_a_conftest_that_decides_about_others(conftest: str) -> None:
+    lines = said({"tests/conftest.py": "import os\n"}, {"tests/conftest.py": conftest})
+    assert lines, conftest
+    assert said({"tests/conftest.py": conftest}, {"tests/conftest.py": conftest + "\nX = 1\n"}) == []
+
+
+@pytest.mark.parametrize(
+    "conftest",
+    [
+        "import pytest\n@pytest.fixture(autouse=True)\ndef quiet(monkeypatch):\n    monkeypatch.delenv('X', raising=False)\n",
+        "def pytest_addoption(parser):\n    parser.addoption('--slow')\n",
+        "def pytest_terminal_summary(terminalreporter):\n    terminalreporter.write_line('x')\n",
+        "import sys\nsys.path.insert(0, 'src')\n",
+    ],
+)
+def test_an_honest_conftest_holds_nothing_back(conftest: str) -> None:
+    assert said({"tests/conftest.py": "import os\n"}, {"tests/conftest.py": conftest}) == []
+
+
+TRICKS = [
+    (IN_PLACE, "    if not os.environ.get('CI'):\n        assert add(2, 3) == 5\n"),
+    (IN_PLACE, "    if os.environ.get('CI'):\n        return\n    assert add(2, 3) == 5\n"),
+    (IN_PLACE, "    for _ in []:\n        assert add(2, 3) == 5\n"),
+    (IN_PLACE, "    while False:\n        assert add(2, 3) == 5\n"),
+    (IN_PLACE, "    def inner():\n        assert add(2, 3) == 5\n"),
+    (IN_PLACE, "    try:\n        assert add(2, 3) == 5\n    finally:\n        return\n"),
+    (IN_PLACE, "    assert add(2, 3) == ANY\n"),
+    (IN_PLACE, IN_PLACE + "    yield\n"),
+    (IN_PLACE, IN_PLACE + "\n\ndel test_add\n"),
+    (IN_PLACE, IN_PLACE + "\n\ntest_add = None\n"),
+    (IN_PLACE, IN_PLACE + "\n\ntest_add.__test__ = False\n"),
+    (IN_PLACE, IN_PLACE + "\n\nfor n in list(globals()):\n    if n.startswith('test_'):\n        del globals()[n]\n"),
+    ("def test_add", "@pytest.fixture\ndef test_add"),
+    ("def test_add", "later = pytest.mark.skip\n\n\n@later\ndef test_add"),
+    ("def test_add():\n", "def later():\n    pytest.skip('x')\n\n\ndef test_add():\n    later()\n"),
+    ("def test_add():\n", "@pytest.fixture\ndef later():\n    pytest.skip('x')\n\n\ndef test_add(later):\n"),
+    ("def test_add():\n", "def test_add():\n    from pytest import skip as s\n    s('x')\n"),
+    ("from calc", "os._exit(0)\nfrom calc"),
+    ("from calc", "if os.environ.get('CI'):\n    pytest.skip('x', allow_module_level=True)\nfrom calc"),
+    ("from calc", "x = pytest.importorskip('nothing')\nfrom calc"),
+    ("from calc", "pytestmark: list = [pytest.mark.skip]\nfrom calc"),
+    ("CASES = [1, 2]", "CASES = []"),
+    ("CASES = [1, 2]", "CASES = [1]"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), TRICKS)
+def test_a_python_test_that_proves_nothing_any_more(old: str, new: str) -> None:
+    assert old in TESTS
+    assert said({PLACE: TESTS}, {PLACE: TESTS.replace(old, new, 1)}), new
+
+
+def test_classes_that_are_collected_no_longer() -> None:
+    text = "import unittest\n\n\nclass TestX:\n    def test_add(self):\n        assert add(2, 3) == 5\n"
+    assert said(
+        {PLACE: text}, {PLACE: text.replace("    def test", "    def __init__(self):\n        pass\n\n    def test")}
+    )
+    assert said({PLACE: text}, {PLACE: text.replace("TestX", "XTest")})
+
+
+def test_what_is_skipped_under_a_condition_is_as_strong_as_before() -> None:
+    text = "import pytest\n\n\n@pytest.mark.skipif(X, reason='x')\ndef test_add():\n    assert add(2, 3) == 5\n    assert add(1, 1) == 2\n"
+    assert said({PLACE: text}, {PLACE: text.replace("    assert add(1, 1) == 2\n", "    add(1, 1)\n")})
+
+
+@pytest.mark.parametrize(
+    "place", ["tests/calc_checks.py", "tests/.old/test_calc.py", "build/test_calc.py", "node_modules/test_calc.py"]
+)
+def test_a_test_that_moved_to_where_nothing_collects_it(place: str) -> None:
+    assert any("collects it" in line for line in said({PLACE: TESTS}, {PLACE: None, place: TESTS}))
+    assert said({place: TESTS}, {place: None, PLACE: TESTS}) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (IN_PLACE, "    def five():\n        return add(2, 3)\n\n    assert five() == 5\n"),
+        (IN_PLACE, "    def check(it):\n        assert it == 5\n        assert add(2, 3) == 5\n\n    check(5)\n"),
+        (IN_PLACE, "    for _ in [1]:\n        assert add(2, 3) == 5\n"),
+        (IN_PLACE, "    with pytest.raises(SystemExit):\n        os._exit(1)\n    assert add(2, 3) == 5\n"),
+        ("CASES = [1, 2]", "CASES = [1, 2, 3]"),
+        ("CASES = [1, 2]", "CASES = range(9)"),
+        ("from calc", "if __name__ == '__main__':\n    raise SystemExit(pytest.main())\nfrom calc"),
+        ("def test_add():\n", "@pytest.fixture\ndef five():\n    return 5\n\n\ndef test_add(five):\n"),
+    ],
+)
+def test_an_honest_python_edit_is_none(old: str, new: str) -> None:
+    assert old in TESTS
+    assert said({PLACE: TESTS}, {PLACE: TESTS.replace(old, new, 1)}) == []

@@ -5,6 +5,7 @@ Addresses and keys are those that the providers' own clients read from the envir
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -33,6 +34,8 @@ WITHHELD = KEY_NAMES | {
     "COPILOT_PROVIDER_API_KEY_COMMAND",
 }
 """Variables that such an agent does not get: keys, and what would lead it past the meter."""
+KEY = re.compile("[!-~]+")
+"""What a header may carry as one word; a line end behind it, as files have, is no part of it."""
 SHORTEST_KEY = 8
 """Characters from which on a key is looked for in what passes; a shorter one is no secret."""
 
@@ -95,19 +98,23 @@ PLACES: Mapping[Api, _Place] = {
 def upstream_of(api: Api, environment: Mapping[str, str]) -> Upstream | None:
     """Return how ``api`` is reached, None where the runner has no key for it; raises :class:`UpstreamError`."""
     place = PLACES[api]
-    found = next(((environment[name], header) for name, header in place.keys if environment.get(name)), None)
+    held = ((name, environment.get(name, "").strip(), header) for name, header in place.keys)
+    found = next((each for each in held if each[1]), None)
     if found is None:
         return None
+    name, key, header = found
+    if not KEY.fullmatch(key):
+        raise UpstreamError(f"{name} on the runner is no key that can be sent: it has spaces or odd characters in it.")
     base = (environment.get(place.variable) or place.default).rstrip("/")
     bare = next((base.removesuffix(version) for version in place.versions if base.endswith(version)), base)
     _require_safe(place.variable, base)
     versioned = bare != base or place is not OPENAI or not urlsplit(base).path
-    return Upstream(bare, found[0], found[1], versioned)
+    return Upstream(bare, key, header, versioned)
 
 
 def keys_in(environment: Mapping[str, str]) -> frozenset[str]:
     """Return the keys that the runner holds."""
-    held = {environment[name] for name in KEY_NAMES if environment.get(name)}
+    held = {environment.get(name, "").strip() for name in KEY_NAMES}
     return frozenset(key for key in held if len(key) >= SHORTEST_KEY)
 
 

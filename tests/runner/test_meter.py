@@ -245,6 +245,17 @@ def test_the_real_key_is_nowhere_a_client_can_look(lab: Lab) -> None:
     assert (lab.folder / LEDGER_FILE).stat().st_mode & 0o777 == 0o600
 
 
+def test_a_key_with_a_line_end_works_and_a_broken_one_is_told_of_without_it(lab: Lab) -> None:
+    held = {**environment(lab.api.url), "ANTHROPIC_API_KEY": f" {CANARY}\n"}
+    with Meter(lab.folder, held, Budget()) as meter, open_at(meter, ANTHROPIC) as tap:
+        assert ask(tap, ANTHROPIC).status_code == 200
+        assert meter.withhold({"COPY": CANARY, "OTHER": "x"}) == {"OTHER": "x"}
+    broken = {**held, "ANTHROPIC_API_KEY": f"{CANARY} {CANARY}"}
+    with Meter(lab.folder, broken, Budget()) as meter, pytest.raises(UpstreamError, match="ANTHROPIC_API_KEY") as told:
+        open_at(meter, ANTHROPIC)
+    assert CANARY not in str(told.value)
+
+
 def test_without_a_key_or_an_api_there_is_no_endpoint(lab: Lab) -> None:
     with Meter(lab.folder, {}, Budget()) as meter:
         assert open_at(meter, ANTHROPIC).endpoint is None

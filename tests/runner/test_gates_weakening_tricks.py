@@ -128,3 +128,60 @@ def test_a_test_that_moved_to_where_nothing_collects_it(place: str) -> None:
 def test_an_honest_python_edit_is_none(old: str, new: str) -> None:
     assert old in TESTS
     assert said({PLACE: TESTS}, {PLACE: TESTS.replace(old, new, 1)}) == []
+
+
+PYTEST = "[tool.pytest.ini_options]\naddopts = '-q'\n[tool.mypy]\nstrict = true\n"
+CARGO = "[package]\nname = 'x'\n[workspace]\nmembers = ['a', 'b']\n[lib]\nname = 'x'\n"
+VITE = "export default {\n  base: '/',\n  test: { include: ['src'] },\n};\n"
+SETTINGS = [
+    ("pyproject.toml", PYTEST, "'-q'", "'-q'\ntestpaths = ['docs']"),
+    ("pyproject.toml", PYTEST, "'-q'", "'-q'\npython_functions = 'none_*'"),
+    *(("pyproject.toml", PYTEST, "'-q'", f"'{option}'") for option in ("-knone", "-mslow", "--help", "--setup-only")),
+    *(("pyproject.toml", PYTEST, "'-q'", f"'{option}'") for option in ("--collectonly", "-c x.ini", "-phelper")),
+    (
+        "pyproject.toml",
+        PYTEST,
+        "strict = true",
+        "strict = true\n[[tool.mypy.overrides]]\nmodule = 'x'\nignore_errors = true",
+    ),
+    ("tsconfig.json", '{"compilerOptions": {"strict": true}}', "true", 'true, "strictNullChecks": false'),
+    ("package.json", '{"jest": {"verbose": true}}', "true", 'true, "testMatch": ["x"]'),
+    ("package.json", '{"jest": {"verbose": true}}', "true", 'true, "rootDir": "docs"'),
+    ("vite.config.ts", VITE, "['src']", "['docs']"),
+    ("Cargo.toml", CARGO, "name = 'x'\n[w", "name = 'x'\nautotests = false\n[w"),
+    ("Cargo.toml", CARGO, "[lib]\n", "[lib]\ntest = false\n"),
+    ("Cargo.toml", CARGO, ", 'b'", ""),
+    ("tox.ini", "[testenv]\ncommands = pytest\n", "pytest\n", "pytest\nset_env = PYTEST_ADDOPTS=-k none\n"),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "old", "new"), SETTINGS)
+def test_settings_that_look_at_less(path: str, text: str, old: str, new: str) -> None:
+    assert old in text
+    assert said({path: text}, {path: text.replace(old, new, 1)}), new
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "old", "new"),
+    [
+        (
+            "pyproject.toml",
+            "[project]\nname = 'x'\n",
+            "[project]",
+            "[tool.pytest.ini_options]\ntestpaths = ['tests']\n[project]",
+        ),
+        ("pyproject.toml", PYTEST, "'-q'", "'-q --tb=short --durations=5 -n auto'"),
+        ("vite.config.ts", VITE, "'/'", "'/x'"),
+        ("Cargo.toml", CARGO, "'b'", "'b', 'c'"),
+        ("tsconfig.json", '{"compilerOptions": {"strict": true}}', "true", 'true, "rootDir": "src"'),
+    ],
+)
+def test_honest_settings_hold_nothing_back(path: str, text: str, old: str, new: str) -> None:
+    assert old in text
+    assert said({path: text}, {path: text.replace(old, new, 1)}) == []
+
+
+def test_a_new_file_of_settings_is_shown() -> None:
+    result = weakening(change({}, {"pytest.ini": "[pytest]\n"}))
+    assert "may come before others" in result.summary
+    assert not result.blocking

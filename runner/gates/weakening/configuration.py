@@ -12,7 +12,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from runner.gates.weakening.facts import Loss, quoted, squeezed, words
-from runner.gates.weakening.keys import weaker
+from runner.gates.weakening.keys import NARROWS, weaker
+from runner.gates.weakening.lexing import lex
 from runner.gates.weakening.settings import Settings, flat, parsed
 
 if TYPE_CHECKING:
@@ -29,13 +30,16 @@ PARTS: dict[str, tuple[str, ...]] = {
     "pyproject.toml": tuple(f"tool.{name}" for name in TOOLS),
     "setup.cfg": ("tool:pytest", "coverage:", "flake8", "mypy", "pylint", "bandit", "isort"),
     "package.json": ("jest", "eslintConfig", "nyc", "c8", "mocha", "ava", "vitest", "tap", "lint-staged", "stylelint"),
-    "Cargo.toml": ("lints", "workspace.lints", "profile.test"),
+    "Cargo.toml": (
+        *("lints", "workspace.lints", "workspace.members", "workspace.exclude", "workspace.default-members"),
+        *("profile.test", "lib.test", "lib.doctest", "lib.harness", "package.autotests"),
+    ),
     "deno.json": ("lint", "test"),
     "deno.jsonc": ("lint", "test"),
 }
 """Which parts of a file are settings of checks, where not all of it is; a prefix of the dotted key."""
 KNOWN = re.compile(
-    r"(pytest|\.pytest|tox|mypy|\.mypy)\.ini|\.coveragerc|\.flake8|\.?pylintrc|\.?ruff\.toml|pyrightconfig\.json"
+    r"(pytest|\.pytest|tox|mypy|\.mypy)\.ini|\.?pytest\.toml|\.coveragerc|\.flake8|\.?pylintrc|\.?ruff\.toml|pyrightconfig\.json"
     r"|tsconfig[\w.-]*\.json|jsconfig\.json|\.eslintrc(\.(json|ya?ml))?|\.?oxlintrc\.json|biome\.jsonc?|\.(nyc|c8|mocha)rc(\.(json|ya?ml))?"
     r"|jest\.config\.json|\.stylelintrc(\.(json|ya?ml))?|\.golangci\.(ya?ml|toml|json)|\.?clippy\.toml|deny\.toml"
     r"|\.pre-commit-config\.ya?ml|\.rubocop(_todo)?\.yml|\.?codecov\.ya?ml|\.swiftlint\.yml|detekt\.yml|\.bandit|\.yamllint(\.ya?ml)?"
@@ -47,6 +51,8 @@ BY_LINE = re.compile(
     r"|phpstan\.neon(\.dist)?|psalm\.xml|(checkstyle|pmd|spotbugs)[\w.-]*\.xml|\.testcaferc\.js"
 )
 """Names of files that are settings of checks and are told line by line."""
+VITE = re.compile(r"vite\.config\.[cm]?[jt]s")
+"""Settings of Vite, of which the part ``test`` is Vitest's; told line by line."""
 MAX_LINES = 10
 """Lines of one file that are told one by one."""
 
@@ -56,7 +62,7 @@ def configuration(change: Change) -> Iterator[Loss]:
     for file in change.files:
         name = posixpath.basename(file.path).decode("utf-8", "replace")
         whole = bool(KNOWN.fullmatch(name))
-        if not (whole or name in PARTS or BY_LINE.fullmatch(name)):
+        if not (whole or name in PARTS or BY_LINE.fullmatch(name) or VITE.fullmatch(name)):
             continue
         old = change.read_base(file.path)
         new = change.read(file.path) if file.is_text_candidate else None
@@ -66,10 +72,14 @@ def configuration(change: Change) -> Iterator[Loss]:
                 continue
             new = b""
         before, after = _decoded(old), _decoded(new)
+        if VITE.fullmatch(name):
+            before, after = _vitest(before), _vitest(after)
         old_settings, new_settings = _settings(name, before), _settings(name, after)
         if old_settings is None or new_settings is None:
             yield from _by_line(file.path, before, after)
         else:
+            if old is None and whole:
+                yield Loss(file.path, 1, "settings of a check are new here, and may come before others", mild=True)
             yield from _by_key(file.path, old_settings, new_settings, (before, after))
 
 
@@ -77,9 +87,18 @@ def _decoded(content: bytes | None) -> str:
     return (content or b"").decode("utf-8", "replace").replace("\r\n", "\n")
 
 
+def _vitest(text: str) -> str:
+    """Return the part ``test`` of a vite.config, on the lines it stands on."""
+    source = lex(text, "javascript")
+    found = re.search(r"(?<![\w$.])test\s*:\s*(?=\{)", source.code)
+    if found is None:
+        return ""
+    return "\n" * text.count("\n", 0, found.start()) + text[found.start() : source.end(found.end())]
+
+
 def _settings(name: str, text: str) -> Settings | None:
     """Return the settings of checks in a file by their dotted keys, None where it can't be read so."""
-    if BY_LINE.fullmatch(name):
+    if BY_LINE.fullmatch(name) or VITE.fullmatch(name):
         return None
     data = parsed(name, text)
     found = None if data is None else flat(data)
@@ -89,6 +108,7 @@ def _settings(name: str, text: str) -> Settings | None:
 
 
 def _by_key(path: bytes, old: Settings, new: Settings, texts: tuple[str, str]) -> Iterator[Loss]:
+    name = posixpath.basename(path).decode("utf-8", "replace")
     for key in sorted(old.keys() | new.keys()):
         was, now = old.get(key), new.get(key)
         if was == now:
@@ -96,7 +116,15 @@ def _by_key(path: bytes, old: Settings, new: Settings, texts: tuple[str, str]) -
         said = weaker(key, was, now)
         if said:
             text = texts[1] if key in new else texts[0]
-            yield Loss(path, _line(text, key), f"{quoted(key, 60)}: {said}")
+            yield Loss(path, _line(text, key), f"{quoted(key, 60)}: {said}", mild=_is_set_up(name, key, old))
+
+
+def _is_set_up(name: str, key: str, old: Settings) -> bool:
+    """Whether a check is set up only now, so that a list of what it looks at narrows nothing."""
+    if not NARROWS.fullmatch(re.split(r"[.\]]", key)[-1].replace("-", "_").casefold()):
+        return False
+    part = next((part for part in PARTS.get(name, ()) if key.startswith(part)), "")
+    return not any(known.startswith(part) for known in old)
 
 
 def _line(text: str, key: str) -> int:

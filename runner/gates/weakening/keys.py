@@ -25,9 +25,13 @@ LOOKS_AT = re.compile(
     r"(extend_?)?(select|enabled?\w*|testpaths|source\w*|files|include\w*|packages|modules|plugins|roots|testmatch"
     r"|testregex|python_\w+|\w*required\w*|env_?list|extends|linters|strict\w*|disallow\w*|warn_?\w*|check_?\w*"
     r"|noimplicit\w*|nounused\w*|nounchecked\w*|nofallthrough\w*|no_implicit\w*|exactoptional\w*|alwaysstrict"
-    r"|useunknownin\w*|forceconsistent\w*|branch|commands\w*|xfail_strict|error\w*|id|entry)$"
+    r"|useunknownin\w*|forceconsistent\w*|branch|commands\w*|members|xfail_strict|error\w*|id|entry)$"
 )
 """Lists of what is looked at, and switches that make it strict: less is weaker."""
+NARROWS = re.compile(
+    r"(testpaths|python_(files|classes|functions)|testmatch|testregex|files|include|packages|modules|source|roots|members)$"
+)
+"""Lists of what is looked at, which is everything where they are not set."""
 HARMLESS = re.compile(
     r"(markers|target_?version|python_?version|src|known_first_party|deps|set_?env|pass_?env|description"
     r"|base_?python|package|skip_install|change_?dir|labels|output_format|(allow|white)list_externals|log_\w+|rev"
@@ -40,7 +44,9 @@ HARMLESS = re.compile(
 LEVELS = {"off": 0, "allow": 0, "0": 0, "false": 0, "none": 0, "warn": 1, "warning": 1, "1": 1}
 """How severe a rule is; all else is as severe as it gets."""
 LEAVES_OUT = re.compile(
-    r"(--ignore\S*|--deselect\S*|-k|-m|--no-cov\S*|--co\b|--collect-only|-p|no:\S+|--maxfail\S*|--lf|--sw|--reruns\S*|-x|-W)"
+    r"(--ignore\S*|--deselect\S*|-[kmpcoW]\S*|--no-cov\S*|--co|--collect-?only|no:\S+|--maxfail\S*|--lf|--last-failed"
+    r"|--sw|--stepwise\S*|--reruns\S*|-x|--setup-(only|plan)|-h|--help|-V|--version|--fixtures\S*|--markers|--override-ini\S*"
+    r"|--suppress\S*|--continue-on-collection-errors)"
 )
 """Options of pytest that leave tests out or let failures through."""
 HOLDS = re.compile(r"(--strict\S*|--cov\S*|-W\S*|error\S*|--doctest\S*|--runxfail|--fail\S*)")
@@ -52,6 +58,9 @@ def weaker(key: str, was: Value | None, now: Value | None) -> str | None:
     name = re.split(r"[.\]]", key)[-1] or key
     name = name.replace("-", "_").casefold()
     parts = key.casefold().replace("-", "_")
+    steers = name in {"set_env", "setenv"} and "ADDOPTS" in str(now) and "ADDOPTS" not in str(was)
+    if steers or (name == "rootdir" and not parts.startswith("compileroptions.")):
+        return _changed(was, now)
     if name == "addopts":
         return _options(was, now)
     if re.search(r"(^|\.)(rules|lints)\b", parts):
@@ -69,7 +78,8 @@ def _by_name(name: str, was: Value | None, now: Value | None) -> str | None:
     if LETS_THROUGH.fullmatch(name):
         return _more(was, now)
     if LOOKS_AT.fullmatch(name):
-        return _less(was, now)
+        narrowed = was is None and (NARROWS.fullmatch(name) or not _set(now))
+        return _changed(was, now) if narrowed else _less(was, now)
     return _changed(was, now)
 
 
@@ -97,7 +107,7 @@ def _more(was: Value | None, now: Value | None) -> str | None:
 
 
 def _less(was: Value | None, now: Value | None) -> str | None:
-    """Return what is looked at no longer; a list that narrows what was all before is new, and counts as well."""
+    """Return what is looked at no longer."""
     less = sorted(_set(was) - _set(now))
     return f"no longer {_listed(less)}" if less else None
 

@@ -151,6 +151,7 @@ SETTINGS = [
     ("Cargo.toml", CARGO, "name = 'x'\n[w", "name = 'x'\nautotests = false\n[w"),
     ("Cargo.toml", CARGO, "[lib]\n", "[lib]\ntest = false\n"),
     ("Cargo.toml", CARGO, ", 'b'", ""),
+    ("pyproject.toml", PYTEST, "'-q'", "'-q'\nfilterwarnings = ['ignore::ResourceWarning']"),
     ("tox.ini", "[testenv]\ncommands = pytest\n", "pytest\n", "pytest\nset_env = PYTEST_ADDOPTS=-k none\n"),
 ]
 
@@ -171,6 +172,13 @@ def test_settings_that_look_at_less(path: str, text: str, old: str, new: str) ->
             "[tool.pytest.ini_options]\ntestpaths = ['tests']\n[project]",
         ),
         ("pyproject.toml", PYTEST, "'-q'", "'-q --tb=short --durations=5 -n auto'"),
+        ("pyproject.toml", PYTEST, "'-q'", "'-q'\nfilterwarnings = ['error']"),
+        (
+            "pyproject.toml",
+            "[project]\nname = 'x'\n",
+            "[project]",
+            "[tool.ruff]\nline-length = 99\nfix = true\n[project]",
+        ),
         ("vite.config.ts", VITE, "'/'", "'/x'"),
         ("Cargo.toml", CARGO, "'b'", "'b', 'c'"),
         ("tsconfig.json", '{"compilerOptions": {"strict": true}}', "true", 'true, "rootDir": "src"'),
@@ -185,3 +193,42 @@ def test_a_new_file_of_settings_is_shown() -> None:
     result = weakening(change({}, {"pytest.ini": "[pytest]\n"}))
     assert "may come before others" in result.summary
     assert not result.blocking
+
+
+MAKE = "PY = pytest\ntest:\n\t$(PY) -q\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("PY =", ".IGNORE:\nPY ="),
+        ("PY =", "SHELL := /bin/true\nPY ="),
+        ("PY =", ".SHELLFLAGS = -n -c\nPY ="),
+        ("PY =", "MAKEFLAGS += -i\nPY ="),
+        ("PY =", "export PYTEST_ADDOPTS = -k none\nPY ="),
+        ("test:", "PY = true\ntest:"),
+        ("-q\n", "-q\ntest:\n\ttrue\n"),
+        ("\t$(PY)", "\t@exit 0; \\\n\t$(PY)"),
+        ("\t$(PY)", '\t[ -n "$$CI" ] || \\\n\t$(PY)'),
+    ],
+)
+def test_a_makefile_that_runs_checks_otherwise(old: str, new: str) -> None:
+    assert old in MAKE
+    assert said({"Makefile": MAKE}, {"Makefile": MAKE.replace(old, new, 1)}, commands=("make test",)), new
+
+
+def test_files_that_stand_in_for_what_a_check_runs() -> None:
+    stand_in = {"GNUmakefile": "test:\n\ttrue\n"}
+    assert said({"Makefile": MAKE}, {"Makefile": MAKE, **stand_in}, commands=("make test",))
+    for path in ("sitecustomize.py", "pytest.py", "pytest/__main__.py"):
+        assert said({"x.py": ""}, {"x.py": "", path: "print('3 passed')"}, commands=("uv run python -m pytest",)), path
+    kept = {"checks/a.py": ""}
+    assert said(kept, {**kept, "checks/b.py": "x = 1\n"}, commands=("python -m checks",)) == []
+    module = {"tools/check.py": "import x\n"}
+    assert said(module, {"tools/check.py": ""}, commands=("python -m tools.check",))
+
+
+def test_scripts_that_a_check_runs_by_another() -> None:
+    text = '{"scripts": {"test": "npm run unit && npm run build", "unit": "jest", "build": "tsc", "start": "x"}}'
+    assert said({"package.json": text}, {"package.json": text.replace('"jest"', '"true"')})
+    assert said({"package.json": text}, {"package.json": text.replace('"x"', '"y"')}) == []

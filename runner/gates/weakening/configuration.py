@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from runner.gates.weakening.facts import Loss, quoted, squeezed, words
-from runner.gates.weakening.keys import NARROWS, weaker
+from runner.gates.weakening.keys import LETS_THROUGH, weaker
 from runner.gates.weakening.lexing import lex
 from runner.gates.weakening.settings import Settings, flat, parsed
 
@@ -120,8 +120,8 @@ def _by_key(path: bytes, old: Settings, new: Settings, texts: tuple[str, str]) -
 
 
 def _is_set_up(name: str, key: str, old: Settings) -> bool:
-    """Whether a check is set up only now, so that a list of what it looks at narrows nothing."""
-    if not NARROWS.fullmatch(re.split(r"[.\]]", key)[-1].replace("-", "_").casefold()):
+    """Whether a check is set up only now: what it looks at, and how, takes nothing away; what it lets through does."""
+    if name == "Cargo.toml" or LETS_THROUGH.fullmatch(re.split(r"[.\]]", key)[-1].replace("-", "_").casefold()):
         return False
     part = next((part for part in PARTS.get(name, ()) if key.startswith(part)), "")
     return not any(known.startswith(part) for known in old)

@@ -38,7 +38,7 @@ HARMLESS = re.compile(
     r"|minversion|msrv|timeout|deadline|concurrency|cache_dir|junit_\w+|show_\w+|pretty|color\w*|verbos\w*"
     r"|required_plugins|asyncio_\w+|console_output_style|reporters?|plugin|cache|version|schema|\$schema"
     r"|default_language_version|target|module|moduleresolution|lib|jsx\w*|outdir|rootdir|paths|baseurl|types"
-    r"|typeroots|declaration\w*|sourcemap\w*|esmoduleinterop|incremental)$"
+    r"|typeroots|fix|declaration\w*|sourcemap\w*|esmoduleinterop|incremental)$"
 )
 """Settings that decide how something is done or shown, not what passes."""
 LEVELS = {"off": 0, "allow": 0, "0": 0, "false": 0, "none": 0, "warn": 1, "warning": 1, "1": 1}
@@ -63,6 +63,8 @@ def weaker(key: str, was: Value | None, now: Value | None) -> str | None:
         return _changed(was, now)
     if name == "addopts":
         return _options(was, now)
+    if name == "filterwarnings":
+        return _filters(was, now)
     if re.search(r"(^|\.)(rules|lints)\b", parts):
         return _level(was, now)
     return _more(was, now) if "per_file_ignores" in parts else _by_name(name, was, now)
@@ -110,6 +112,12 @@ def _less(was: Value | None, now: Value | None) -> str | None:
     """Return what is looked at no longer."""
     less = sorted(_set(was) - _set(now))
     return f"no longer {_listed(less)}" if less else None
+
+
+def _filters(was: Value | None, now: Value | None) -> str | None:
+    """Return which warnings are ignored now, or fail no longer."""
+    out = frozenset(word for word in _set(now) - _set(was) if not word.startswith("error"))
+    return _more(None, out) or _less(frozenset(word for word in _set(was) if word.startswith("error")), now)
 
 
 def _level(was: Value | None, now: Value | None) -> str | None:

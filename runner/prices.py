@@ -129,9 +129,9 @@ def usage_of(run: AgentRun, result: AgentResult, seconds: float, own: Mapping[st
 
 
 def names_of(models: Iterable[str | None]) -> str | None:
-    """Return the names of models as a row shows them, each once; None where there is none."""
+    """Return the names of models as a row shows them, each once, on one line; None where there is none."""
     names = ", ".join(dict.fromkeys(model for model in models if model))[:MAX_MODELS]
-    return names.encode("utf-8", "replace").decode() or None
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in names) or None
 
 
 def _tokens(calls: Sequence[Call] | None) -> dict[str, int | None]:

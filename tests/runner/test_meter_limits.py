@@ -419,11 +419,13 @@ def test_a_name_that_can_not_be_written_down_harms_nothing(lab: Lab) -> None:
     lab.api.answer = lambda _asked: odd
     with lab.meter() as meter, open_at(meter, ANTHROPIC) as tap:
         url = f"{endpoint(tap).base(ANTHROPIC.api)}/v1/messages"
-        strange = json.dumps({**ANTHROPIC.request, "model": "\udfff"}).encode()
+        strange = json.dumps({**ANTHROPIC.request, "model": "\udfff\n## x\u202e\0"}).encode()
         assert httpx.post(url, content=strange, headers={"x-api-key": endpoint(tap).key}).status_code == 200
         head = {"x-api-key": endpoint(tap).key, "anthropic-beta": "caf\xe9".encode("latin-1")}
         assert httpx.post(url, json=ANTHROPIC.request, headers=head).status_code == 400
         tap.end(1)
         (row,) = meter.rows()
     assert row.model_dump_json()
+    assert row.model is not None
+    assert row.model.isprintable()
     assert lab.rows() == (row,)

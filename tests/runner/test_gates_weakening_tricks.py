@@ -232,3 +232,89 @@ def test_scripts_that_a_check_runs_by_another() -> None:
     text = '{"scripts": {"test": "npm run unit && npm run build", "unit": "jest", "build": "tsc", "start": "x"}}'
     assert said({"package.json": text}, {"package.json": text.replace('"jest"', '"true"')})
     assert said({"package.json": text}, {"package.json": text.replace('"x"', '"y"')}) == []
+
+
+VITEST = (
+    "import { add } from './calc';\n\ntest('adds', () => {\n  expect(add(2, 3)).toBe(5);\n});\n"
+    "test.each([[1, 2]])('table', (a, b) => {\n  expect(add(a, 1)).toBe(b);\n});\n"
+)
+EXPECTED = "expect(add(2, 3)).toBe(5);"
+GO = 'package calc\n\nfunc TestAdd(t *testing.T) {\n\tif Add(2, 3) != 5 {\n\t\tt.Errorf("bad")\n\t}\n}\n'
+GO_TEST = 'if Add(2, 3) != 5 {\n\t\tt.Errorf("bad")\n\t}'
+RUST = (
+    "#[cfg(test)]\nmod more;\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn adds() {\n"
+    "        assert_eq!(add(2, 3), 5);\n    }\n}\n"
+)
+RUST_TEST = "assert_eq!(add(2, 3), 5);"
+LANGUAGES = {VITEST: "src/calc.test.ts", GO: "calc_test.go", RUST: "src/lib.rs"}
+BRACED = [
+    (VITEST, ".toBe(5)", ".toBe"),
+    (VITEST, EXPECTED, f"if (!process.env.CI) {{ {EXPECTED} }}"),
+    (VITEST, EXPECTED, f"if (false) {{ {EXPECTED} }}"),
+    (VITEST, EXPECTED, f"return\n  {EXPECTED}"),
+    (VITEST, EXPECTED, f"return true;\n  {EXPECTED}"),
+    (VITEST, EXPECTED, f"try {{ {EXPECTED} }} catch {{}}"),
+    (VITEST, EXPECTED, f"for (const x of []) {{ {EXPECTED} }}"),
+    (VITEST, "[[1, 2]]", "[]"),
+    (VITEST, "test('adds'", "process.exit(0);\ntest('adds'"),
+    (VITEST, "import {", "const expect = () => ({ toBe() {} });\nimport {"),
+    (VITEST, "import {", "import { test as t } from 'vitest';\nconst test = t.skip;\nimport {"),
+    (VITEST, "test('adds'", "beforeEach((ctx) => ctx.skip());\ntest('adds'"),
+    (GO, "{\n\tif", "{\n\tlater(t)\n\tif Add(1, 1) != 2 {\n\t\tt.Errorf()\n\t}\n\tif"),
+    (GO, "{\n\tif", "{\n\tif testing.Short() { return }\n\tif"),
+    (GO, "{\n\tif", '{\n\tif os.Getenv("CI") != "" { return }\n\tif'),
+    (GO, "{\n\tif", "{\n\treturn\n\tif"),
+    (GO, "{\n\tif", "{\n\truntime.Goexit()\n\tif"),
+    (GO, GO_TEST, f"if false {{\n\t{GO_TEST}\n\t}}"),
+    (GO, "!= 5", "!= Add(2, 3)"),
+    (GO, "!= 5", "== 0"),
+    (GO, "*testing.T", "*fakeT"),
+    (GO, "package", "// +build never\n\npackage"),
+    (GO, "func", "func init() { os.Exit(0) }\n\nfunc"),
+    (GO, "func", "func TestMain(m *testing.M) { setUp() }\n\nfunc"),
+    (RUST, "#[cfg(test)]\nmod tests", '#[cfg(all(test, feature = "none"))]\nmod tests'),
+    (RUST, "#[cfg(test)]\nmod more;", ""),
+    (RUST, "#[cfg(test)]\nmod more;", '#[cfg(all(test, feature = "none"))]\nmod more;'),
+    (RUST, RUST_TEST, f'if cfg!(feature = "x") {{ return; }}\n        {RUST_TEST}'),
+    (RUST, RUST_TEST, f"return;\n        {RUST_TEST}"),
+    (RUST, RUST_TEST, f"if false {{ {RUST_TEST} }}"),
+    (RUST, RUST_TEST, "let _f = || { assert_eq!(add(2, 3), 5); };"),
+    (RUST, RUST_TEST, "let _ = std::panic::catch_unwind(|| assert_eq!(add(2, 3), 5));"),
+    (RUST, "use super::*;", "use super::*;\n    macro_rules! assert_eq { ($($t:tt)*) => {} }"),
+]
+
+
+@pytest.mark.parametrize(("text", "old", "new"), BRACED)
+def test_a_test_in_braces_that_proves_nothing_any_more(text: str, old: str, new: str) -> None:
+    assert old in text
+    more = "\nfunc later(t *testing.T) { t.Skip() }\n" if "later(" in new else ""
+    path = LANGUAGES[text]
+    assert said({path: text}, {path: text.replace(old, new, 1) + more}), new
+
+
+@pytest.mark.parametrize(
+    "place", ["testdata/calc_test.go", "_old/calc_test.go", "_calc_test.go", "calc_windows_test.go"]
+)
+def test_a_go_test_that_moved_to_where_nothing_builds_it(place: str) -> None:
+    assert any("collects it" in line for line in said({"calc_test.go": GO}, {"calc_test.go": None, place: GO}))
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (VITEST, EXPECTED, f"try {{ {EXPECTED} }} catch (e) {{ throw e; }}"),
+        (VITEST, EXPECTED, f"if (add) {{ {EXPECTED} }}"),
+        (VITEST, EXPECTED, f"{EXPECTED}\n  return;"),
+        (VITEST, "import {", "const expect = require('chai').expect;\nimport {"),
+        (VITEST, "import {", "beforeEach(() => reset());\nimport {"),
+        (GO, "{\n\tif", "{\n\tx, err := load()\n\tif err != nil {\n\t\treturn\n\t}\n\tif"),
+        (GO, "func", "func TestMain(m *testing.M) { os.Exit(m.Run()) }\n\nfunc"),
+        (GO, GO_TEST, f"t.Run(name, func(t *testing.T) {{\n\t{GO_TEST}\n\t}})"),
+        (RUST, RUST_TEST, f"let Some(x) = y else {{ return; }};\n        {RUST_TEST}"),
+        (RUST, "#[cfg(test)]\nmod more;", "#[cfg(test)]\nmod more {}"),
+        (RUST, "mod tests", "mod test"),
+    ],
+)
+def test_an_honest_edit_in_braces_is_none(text: str, old: str, new: str) -> None:
+    assert old in text
+    assert said({LANGUAGES[text]: text}, {LANGUAGES[text]: text.replace(old, new, 1)}) == []

@@ -121,7 +121,9 @@ def _by_key(path: bytes, old: Settings, new: Settings, texts: tuple[str, str]) -
 
 def _is_set_up(name: str, key: str, old: Settings) -> bool:
     """Whether a check is set up only now: what it looks at, and how, takes nothing away; what it lets through does."""
-    if name == "Cargo.toml" or LETS_THROUGH.fullmatch(re.split(r"[.\]]", key)[-1].replace("-", "_").casefold()):
+    if name in {"Cargo.toml", "package.json"} or LETS_THROUGH.fullmatch(
+        re.split(r"[.\]]", key)[-1].replace("-", "_").casefold()
+    ):
         return False
     part = next((part for part in PARTS.get(name, ()) if key.startswith(part)), "")
     return not any(known.startswith(part) for known in old)

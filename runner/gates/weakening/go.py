@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from runner.gates.weakening import dead
 from runner.gates.weakening.facts import EXACT, TRIVIAL, WEAK, Expectation, Mark, Sheet, Test, body_lines, squeezed
 from runner.gates.weakening.lexing import Source, lex
 from runner.gates.weakening.naming import numbered
@@ -30,6 +32,11 @@ WEAK_MATCHER = re.compile(
 CONDITION = re.compile(r"\bif\b(?P<test>[^{}]*)\{[^{}]*\Z")
 ROW = re.compile(r"^[ \t]*(?:\"[^\"\n]*\"\s*:\s*)?(?:&?[\w.]+)?\{.*\},?[ \t]*$", re.MULTILINE)
 """A row of a table of cases."""
+BUILT = re.compile(r"//\s*(go:build|\+build)")
+EXIT = re.compile(r"\b(?:os|syscall)\.Exit\s*\(\s*0\s*\)")
+MAIN = re.compile(r"^func\s+TestMain\s*\([^)]*\)\s*(?=\{)", re.MULTILINE)
+SIGNATURE = re.compile(r"\s*\(\s*(\w+\s+\*testing\.[TBFM]\s*)?\)")
+"""What a function takes that is run as a test."""
 LOOK_BACK = 2_000
 """Characters before a failing call in which the condition of it is looked for."""
 
@@ -38,28 +45,41 @@ def read(path: str, text: str) -> Sheet | None:
     """Return the facts of a file."""
     source = lex(text, "go")
     marks = tuple(_here(mark) for mark in silenced(path, source.comments) if _counts(mark, path))
-    return Sheet(numbered(_tests(source)) if path.endswith("_test.go") else (), marks)
+    if not path.endswith("_test.go"):
+        return Sheet(marks=marks)
+    return Sheet(numbered(_tests(source)), (*marks, *_ended(source)))
+
+
+def _ended(source: Source) -> Iterator[Mark]:
+    """Yield where a file ends the run of all tests, or never starts it."""
+    for found in EXIT.finditer(source.code):
+        text = found[0]
+        yield Mark(f"exit {text}", source.line(found.start()), f"ends the run of the tests as passed: `{text}`")
+    for found in MAIN.finditer(source.code):
+        if not re.search(r"\.Run\s*\(", source.code[found.end() : source.end(found.end())]):
+            yield Mark("TestMain", source.line(found.start()), "TestMain runs no test")
 
 
 def _counts(mark: Mark, path: str) -> bool:
     """Whether a mark takes something away: what is built only sometimes does so in tests alone."""
-    return not mark.text.startswith("//go:build") or path.endswith("_test.go")
+    return not BUILT.match(mark.text) or path.endswith("_test.go")
 
 
 def _here(mark: Mark) -> Mark:
-    built = mark.text.startswith("//go:build")
+    built = BUILT.match(mark.text)
     return Mark(mark.text, mark.line, f"the file's tests run only sometimes: `{mark.text}`") if built else mark
 
 
 def _tests(source: Source) -> Iterator[Test]:
+    skipping = _skipping(source)
     for found in FUNCTION.finditer(source.code):
         body = source.code.find("{", source.end(found.end()))
         if body < 0:
             continue
         end = source.end(body)
-        is_test = bool(TEST.fullmatch(found["name"]))
+        is_test = bool(TEST.fullmatch(found["name"]) and SIGNATURE.match(source.code, found.end()))
         expected = tuple(_expectations(source, body, end))
-        skip = SKIP.search(source.code, body, end) if is_test else None
+        skip = (SKIP.search(source.code, body, end) or skipping.search(source.code, body, end)) if is_test else None
         yield Test(
             name=found["name"],
             line=source.line(found.start()),
@@ -71,7 +91,23 @@ def _tests(source: Source) -> Iterator[Test]:
         )
 
 
+def _skipping(source: Source) -> re.Pattern[str]:
+    """Return the pattern of a call of a helper that skips the test which calls it; one that matches nothing."""
+    names = []
+    for found in FUNCTION.finditer(source.code):
+        body = source.code.find("{", source.end(found.end()))
+        if body >= 0 and not TEST.fullmatch(found["name"]) and SKIP.search(source.code, body, source.end(body)):
+            names.append(found["name"])
+    return re.compile(rf"(?<![\w.])(?:{'|'.join(names)})\s*(?=\()" if names else r"(?!)")
+
+
 def _expectations(source: Source, start: int, end: int) -> Iterator[Expectation]:
+    nowhere = dead.dead(source, start, end, dead.GO)
+    for offset, one in _expected(source, start, end):
+        yield replace(one, strength=TRIVIAL) if dead.is_dead(nowhere, offset) else one
+
+
+def _expected(source: Source, start: int, end: int) -> Iterator[tuple[int, Expectation]]:
     for found in FAILURE.finditer(source.code, start, end):
         before = CONDITION.search(source.code, max(start, found.start() - LOOK_BACK), found.start())
         test = squeezed(before["test"].rpartition(";")[2]) if before else ""
@@ -80,20 +116,25 @@ def _expectations(source: Source, start: int, end: int) -> Iterator[Expectation]
             if before
             else source.text[found.start() : found.end()]
         )
-        yield Expectation(f"not {squeezed(real)}", source.line(found.start()), _condition_strength(test))
+        line = source.line(found.start())
+        yield found.start(), Expectation(f"not {squeezed(real)}", line, _condition_strength(test))
     for found in ASSERT.finditer(source.code, start, end):
-        yield _testify(source, found)
+        yield found.start(), _testify(source, found)
     for found in EXPECT.finditer(source.code, start, end):
         stop = source.code.find("\n", source.end(found.end()))
         text = source.text[found.start() : stop if stop >= 0 else end]
         weak = WEAK_MATCHER.search(text)
-        yield Expectation(squeezed(text), source.line(found.start()), WEAK if weak else EXACT)
+        yield found.start(), Expectation(squeezed(text), source.line(found.start()), WEAK if weak else EXACT)
 
 
 def _condition_strength(test: str) -> int:
     if re.match(r"false\b|!\s*true\b", test) or re.search(r"&&\s*false\b", test):
         return TRIVIAL
-    return WEAK if not test or re.search(r"[!=]=\s*nil\b", test) else EXACT
+    sides = re.split(r"[!=]=|[<>]", test)
+    if len(sides) == 2 and squeezed(sides[0]) == squeezed(sides[1]):  # noqa: PLR2004
+        return TRIVIAL
+    vague = not test or re.search(r"[!=]=\s*nil\b", test) or not re.search(r"!", test)
+    return WEAK if vague else EXACT
 
 
 def _testify(source: Source, found: re.Match[str]) -> Expectation:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from runner.gates.weakening import dead
 from runner.gates.weakening.facts import (
     EXACT,
     TRIVIAL,
@@ -41,6 +43,20 @@ INSIDE = re.compile(r"\b(?:this|t|ctx|context|test|it)\s*\.\s*(?:skip|todo|fixme
 FOCUS = re.compile(
     r"(?<![\w$.])(?:(?:it|test|describe|context|specify|suite)\s*(?:\.\s*\w+\s*)*\.\s*only|fit|fdescribe)\b"
 )
+STEERING = (
+    (re.compile(r"(?<![\w$.])process\s*\.\s*(?:exit|abort)\b"), "ends the run of the tests"),
+    (
+        re.compile(
+            r"\b(?:const|let|var|function)\s+(?:expect|assert)\b(?!\s*=\s*(?:await\b|require\b|import\b|chai\b))"
+        ),
+        "is no longer what it is by its name",
+    ),
+    (
+        re.compile(r"=\s*\w+(?:\s*\.\s*\w+)*\s*\.\s*(?:skip|todo|fixme)\b(?!\s*[.(`])"),
+        "is a test that does not run, under another name",
+    ),
+)
+BEFORE = re.compile(r"(?<![\w$.])before(?:Each|All)?\s*(?=\()")
 EXPECT = re.compile(r"(?<![\w$.])expect(?:\s*\.\s*(?:soft|poll))?\s*(?=\()")
 ASSERT = re.compile(
     r"(?<![\w$.])(?:(?P<of>assert|chai\s*\.\s*assert|t|should)(?P<by>\s*\.\s*\w+(?:\s*\.\s*\w+)*)?"
@@ -76,6 +92,13 @@ def is_test_file(path: str) -> bool:
 
 
 def _focused(source: Source) -> Iterator[Mark]:
+    for pattern, what in STEERING:
+        for found in pattern.finditer(source.code):
+            text = squeezed(found[0])
+            yield Mark(f"{what} {text}", source.line(found.start()), f"`{text}` {what}")
+    for found in BEFORE.finditer(source.code):
+        if INSIDE.search(source.code, found.end(), source.end(found.end())):
+            yield Mark(f"skips in {found[0]}", source.line(found.start()), f"`{found[0]}` can skip every test")
     for found in FOCUS.finditer(source.code):
         word = squeezed(found[0])
         yield Mark(f"focus {word}", source.line(found.start()), f"`{word}` keeps all other tests from running")
@@ -109,7 +132,7 @@ def _call(source: Source, found: re.Match[str]) -> tuple[int, int | None]:
         else:
             end = source.end(at)
             inner = source.code.find("[", at, end)
-            rows = max(1, len(source.arguments(inner))) if inner >= 0 else 1
+            rows = len(source.arguments(inner)) if inner >= 0 else 1
         following = re.compile(r"\s*\(").match(source.code, end + 1)
         return rows, following.end() - 1 if following else None
     return rows, at if source.code[at : at + 1] == "(" else None
@@ -132,12 +155,11 @@ def _test(source: Source, start: int, opening: int, name: str, skip: str, cases:
     end = source.end(opening)
     body = source.code.find("{", opening, end)
     inside = INSIDE.search(source.code, max(body, opening), end)
-    reached = _reached(source, body, end)
     return Test(
         name=name,
         line=source.line(start),
         lines=body_lines(_without_comments(source, body, source.end(body))) if body >= 0 else (),
-        expectations=tuple(_expectations(source, body if body >= 0 else opening, reached)),
+        expectations=tuple(_expectations(source, body if body >= 0 else opening, end)),
         skip=skip or (squeezed(source.text[inside.start() : source.end(inside.end() - 1) + 1]) if inside else ""),
         cases=cases,
     )
@@ -150,27 +172,21 @@ def _without_comments(source: Source, start: int, end: int) -> str:
     )
 
 
-def _reached(source: Source, body: int, end: int) -> int:
-    """Return where a return of the test's own ends what is done."""
-    at = body + 1
-    while 0 < at < end:
-        found = re.compile(r"[({\[]|(?<![\w$.])return\s*;").search(source.code, at, end)
-        if not found:
-            return end
-        if found[0].startswith("return"):
-            return found.start()
-        at = source.end(found.start()) + 1
-    return end
-
-
 def _expectations(source: Source, start: int, end: int) -> Iterator[Expectation]:
+    nowhere = dead.dead(source, start, source.end(start), dead.JAVASCRIPT)
+    for offset, one in _expected(source, start, end):
+        yield replace(one, strength=TRIVIAL) if dead.is_dead(nowhere, offset) else one
+
+
+def _expected(source: Source, start: int, end: int) -> Iterator[tuple[int, Expectation]]:
     for found in EXPECT.finditer(source.code, start, end):
-        yield _chained(source, found.start(), found.end())
+        yield found.start(), _chained(source, found.start(), found.end())
     for found in ASSERT.finditer(source.code, start, end):
         method = squeezed(found["by"] or "").replace(" ", "").split(".")[-1]
         if found["of"] != "t" or method in TAP:
             text = squeezed(source.text[found.start() : source.end(found.end()) + 1])
-            yield Expectation(text, source.line(found.start()), _method_strength(method, found, source))
+            strength = _method_strength(method, found, source)
+            yield found.start(), Expectation(text, source.line(found.start()), strength)
 
 
 def _method_strength(method: str, found: re.Match[str], source: Source) -> int:
@@ -192,11 +208,12 @@ def _same(one: str, other: str) -> bool:
 
 def _chained(source: Source, start: int, opening: int) -> Expectation:
     """Return what an ``expect(…)`` with all its chained calls says."""
-    end, words, arguments = source.end(opening) + 1, list[str](), list[str]()
+    end, words, arguments, called = source.end(opening) + 1, list[str](), list[str](), False
     while link := CHAIN.match(source.code, end):
         words.append(link[1])
         end = link.end()
-        if source.code[end : end + 1] == "(":
+        called = source.code[end : end + 1] == "("
+        if called:
             arguments = source.arguments(end)
             end = source.end(end) + 1
     text = squeezed(source.text[start:end])
@@ -204,7 +221,9 @@ def _chained(source: Source, start: int, opening: int) -> Expectation:
     tolerance = None
     if words and words[-1] == "toBeCloseTo" and len(arguments) > 1 and re.fullmatch(r"\d{1,3}", arguments[1]):
         tolerance, text = 10.0 ** -int(arguments[1]), text.replace(arguments[1], "…")
-    return Expectation(text, source.line(start), _chain_strength(subject, words, arguments), tolerance)
+    forgotten = bool(words) and not called and re.match(r"to[A-Z]", words[-1])
+    strength = TRIVIAL if forgotten else _chain_strength(subject, words, arguments)
+    return Expectation(text, source.line(start), strength, tolerance)
 
 
 def _chain_strength(subject: str, words: list[str], arguments: list[str]) -> int:

@@ -52,7 +52,8 @@ def _hooked(node: ast.AST) -> Iterator[Mark]:
         case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 name = ast.unparse(target)
-                yield from _hook(name, node)
+                if name in HOOKS or name == "pytest_plugins":
+                    yield from _hook(name, node)
                 if name in SWITCHES or VERDICTS.search(name):
                     yield Mark(ast.unparse(node), node.lineno, f"leaves tests out: {quoted(ast.unparse(node))}")
 

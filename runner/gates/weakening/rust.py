@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from runner.gates.weakening.facts import EXACT, TRIVIAL, WEAK, Expectation, Sheet, Test, body_lines, squeezed
+from runner.gates.weakening import dead
+from runner.gates.weakening.facts import EXACT, TRIVIAL, WEAK, Expectation, Mark, Sheet, Test, body_lines, squeezed
 from runner.gates.weakening.lexing import Source, lex
 from runner.gates.weakening.naming import numbered
 from runner.gates.weakening.silenced import silenced
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".rs",)
 FUNCTION = re.compile(r"\bfn\s+(?P<name>\w+)")
+TEST_MODULE = re.compile(r"\bmod\s+(?P<name>\w+)\s*[;{]")
 MODULE = re.compile(r"\bmod\s+(?P<name>\w+)\s*(?=\{)")
 TEST = re.compile(r"^(?:[\w:]+::)?(test|rstest|test_case|case|quickcheck|wasm_bindgen_test|proptest|test_log)\b")
 """Attributes by which a function is a test."""
@@ -31,11 +33,28 @@ def read(path: str, text: str) -> Sheet | None:
     """Return the facts of a file."""
     source = lex(text, "rust")
     lines = [*source.comments, *enumerate(source.code.split("\n"), start=1)]
-    return Sheet(numbered(_tests(source)), tuple(silenced(path, lines)))
+    return Sheet(numbered((*_tests(source), *_modules(source))), (*silenced(path, lines), *_replaced(source)))
+
+
+def _modules(source: Source) -> Iterator[Test]:
+    """Yield each module that is built for tests alone, here or in a file of its own, as if it were a test itself."""
+    for found in TEST_MODULE.finditer(source.code):
+        attributes = list(_attributes(source, found.start()))
+        if any(re.match(r"cfg\(.*\btest\b", attribute) for attribute in attributes):
+            skip = next((f"#[{a}]" for a in attributes if SKIP.search(a)), "")
+            yield Test(f"mod {found['name']}", source.line(found.start()), ("mod",), (), skip)
+
+
+def _replaced(source: Source) -> Iterator[Mark]:
+    for found in re.finditer(r"\bmacro_rules!\s*(assert\w*|panic)", source.code):
+        yield Mark(f"macro {found[1]}", source.line(found.start()), f"{found[1]}! is no longer what it is by its name")
 
 
 def _tests(source: Source) -> Iterator[Test]:
-    modules = [(found.end(), source.end(found.end()), found["name"]) for found in MODULE.finditer(source.code)]
+    modules = [
+        (found.end(), source.end(found.end()), found["name"], list(_attributes(source, found.start())))
+        for found in MODULE.finditer(source.code)
+    ]
     for found in FUNCTION.finditer(source.code):
         body = re.compile(r"[{;]").search(source.code, found.end())
         if body is None or body[0] == ";":
@@ -43,7 +62,9 @@ def _tests(source: Source) -> Iterator[Test]:
         attributes = list(_attributes(source, found.start()))
         is_test = any(TEST.search(attribute) for attribute in attributes)
         expected = tuple(_expectations(source, body.start(), source.end(body.start())))
-        path = [name for start, end, name in modules if start < found.start() < end]
+        around = [module for module in modules if module[0] < found.start() < module[1]]
+        path = [name for _, _, name, _ in around]
+        attributes += [attribute for module in around for attribute in module[3]]
         if is_test or "tests" in path:
             yield Test(
                 name=" > ".join([*path, found["name"]]),
@@ -76,11 +97,13 @@ def _attributes(source: Source, start: int) -> Iterator[str]:
 
 
 def _expectations(source: Source, start: int, end: int) -> Iterator[Expectation]:
+    nowhere = dead.dead(source, start, end, dead.RUST)
     for found in ASSERT.finditer(source.code, start, end):
         arguments = source.arguments(found.end())
         name = found["macro"] or found["method"]
         compared = [squeezed(a) for a in (arguments[:2] if "_" in name else arguments[:1])]
-        yield Expectation(f"{name}({', '.join(compared)})", source.line(found.start()), _strength(name, compared))
+        strength = TRIVIAL if dead.is_dead(nowhere, found.start()) else _strength(name, compared)
+        yield Expectation(f"{name}({', '.join(compared)})", source.line(found.start()), strength)
 
 
 def _strength(name: str, compared: list[str]) -> int:

@@ -28,7 +28,12 @@ SCRIPT = (
     r"biome-ignore[\w-]*(?:[ \t]+(?P<codes>[\w/]+))?",
     r"\$Flow(?:FixMe|Ignore)",
 )
-GO = (r"//[ \t]*nolint" + CODES, r"//[ \t]*lint:(?:file-)?ignore[ \t]+\S+", r"#[ \t]*nosec\b", r"//go:build[ \t].*")
+GO = (
+    r"//[ \t]*nolint" + CODES,
+    r"//[ \t]*lint:(?:file-)?ignore[ \t]+\S+",
+    r"#[ \t]*nosec\b",
+    r"//(?:go:build|[ \t]*\+build)[ \t].*",
+)
 RUST = (
     r"#!?\[(?:allow|expect)\([^)\]]*\)\]",
     r"#!?\[cfg_attr\([^\]]*\b(?:allow|ignore|coverage)\b[^\]]*\)\]",

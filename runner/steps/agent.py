@@ -6,6 +6,7 @@ fits its schema; whether the work is good is for git and the gates to say.
 
 from __future__ import annotations
 
+import re
 import secrets
 import shutil
 import time
@@ -48,6 +49,8 @@ LONGEST_LINE = 2_000
 """Bytes of a line of the agent's output that the heartbeat looks at."""
 SILENT_SECONDS = 1_200.0
 """Seconds that an agent at the meter may neither print anything nor call its model; its longest tool takes half."""
+SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}")
+"""A name of a session that may become an argument; what else an agent's output may call one is not gone on with."""
 RESULT_FILE = "result.json"
 SOCKET = "meter.sock"
 UNSTARTED = AgentResult(ok=False, error=None, session=None, usd=Decimal(0))
@@ -106,8 +109,9 @@ class Conversation:
             raise Ending(Outcome.AGENT_FAILED, str(error)) from error
         ended, answer, redact = self._run(run, tap, command)
         self._judge(ended, answer, redact, tap.stopped)
-        self._session = answer.session or self._session
-        self.resumed = self._agent.resumes and answer.session is not None
+        session = answer.session if answer.session and SESSION.fullmatch(answer.session) else None
+        self._session = session or self._session
+        self.resumed = self._agent.resumes and session is not None
         try:
             return Reply(read_result(self.result_file, self._unit, answer.final_text))
         except InvalidResultError as error:

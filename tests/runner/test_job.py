@@ -213,6 +213,23 @@ def test_an_unknown_agent_is_named(lab: Lab) -> None:
     assert "robot" in report.sentence
 
 
+@pytest.mark.parametrize("session", ["a\\u0000b", "\\ud800", "--last"], ids=["nul", "surrogate", "option"])
+def test_a_session_whose_name_is_none_is_not_gone_on_with(lab: Lab, session: str) -> None:
+    tools, told = (
+        lab.folder / "tools",
+        '{"type": "result", "subtype": "success", "is_error": false, "session_id": "%s"}',
+    )
+    tools.mkdir()
+    (tools / "claude").write_text(
+        f"#!/bin/sh\necho \"$*\" >> {tools}/asked\necho x > calc.py\ncat <<'END'\n{told % session}\nEND\n"
+    )
+    (tools / "claude").chmod(0o755)
+    claude = {Unit.EXECUTE_PLAN: AgentSpec(name="claude")}
+    report = lab.run("good", agents=claude, env={"PATH": f"{tools}:{os.environ['PATH']}"})
+    assert (report.outcome, report.attempts) == (Outcome.INVALID_RESULT, 2), report.sentence
+    assert "--resume" not in (tools / "asked").read_text()
+
+
 def test_a_program_that_is_not_there_is_named(lab: Lab) -> None:
     agent = lab.spec("good").agents[Unit.EXECUTE_PLAN].model_copy(update={"command": ("no-such-agent",)})
     report = lab.run("good", agents={Unit.EXECUTE_PLAN: agent})

@@ -231,7 +231,7 @@ WEAKER = [
     (GO, "assert.Equal(t, 1, Sub(3, 2))", "assert.NotNil(t, Sub(3, 2))", "no longer expects the exact result"),
     (GO, "assert.Equal(t, 1, Sub(3, 2))", "assert.Equal(t, 1, 1)", "what can't fail"),
     (GO, "0.001", "1", "allows more"),
-    (GO, "package calc", "//go:build slow\n\npackage calc", "run only sometimes"),
+    (GO, "package calc", "//go:build slow\n\npackage calc", "TestAdd no longer runs: `//go:build slow`"),
     (GO, 'import "testing"', 'import "testing" //nolint:all', "silences a check"),
     (
         RUST,

@@ -222,6 +222,9 @@ def test_files_that_stand_in_for_what_a_check_runs() -> None:
     assert said({"Makefile": MAKE}, {"Makefile": MAKE, **stand_in}, commands=("make test",))
     for path in ("sitecustomize.py", "pytest.py", "pytest/__main__.py"):
         assert said({"x.py": ""}, {"x.py": "", path: "print('3 passed')"}, commands=("uv run python -m pytest",)), path
+    new = {"GNUmakefile": MAKE, "tests/test/new.py": "", "test/new.py": "x"}
+    assert said({"a": ""}, {"a": "", "test/new.py": "x"}, commands=("make test",)) == []
+    assert "unless it is .PHONY" in weakening(change({}, new, commands=("make test",))).tail
     kept = {"checks/a.py": ""}
     assert said(kept, {**kept, "checks/b.py": "x = 1\n"}, commands=("python -m checks",)) == []
     module = {"tools/check.py": "import x\n"}

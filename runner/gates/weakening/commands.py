@@ -182,8 +182,16 @@ def _in_place(change: Change, folder: str, names: tuple[str, ...], targets: list
     for path in (file.path for file in change.files if file.exists and file.old_mode == 0):
         if path in places and any(later in change.tree for later in places[places.index(path) + 1 :]):
             yield Loss(path, 1, "make reads this new file in place of the Makefile")
-        if any(path == name or path.startswith(name + b"/") for name in done):
+        if any(_is_new(change, path, name) for name in done) and any(place in change.tree for place in places):
             yield Loss(path, 1, "make does nothing for a target of this name, unless it is .PHONY", mild=True)
+
+
+def _is_new(change: Change, path: bytes, name: bytes) -> bool:
+    """Whether ``path``, a new one, is ``name`` or the first file below a folder of that name."""
+    if path == name:
+        return True
+    new = {file.path for file in change.files if file.old_mode == 0}
+    return path.startswith(name + b"/") and all(p in new for p in change.tree if p.startswith(name + b"/"))
 
 
 def _steering(path: bytes, old: bytes, new: bytes) -> Iterator[Loss]:

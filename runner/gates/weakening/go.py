@@ -32,7 +32,8 @@ WEAK_MATCHER = re.compile(
 CONDITION = re.compile(r"\bif\b(?P<test>[^{}]*)\{[^{}]*\Z")
 ROW = re.compile(r"^[ \t]*(?:\"[^\"\n]*\"\s*:\s*)?(?:&?[\w.]+)?\{.*\},?[ \t]*$", re.MULTILINE)
 """A row of a table of cases."""
-BUILT = re.compile(r"//\s*(go:build|\+build)")
+BUILT = re.compile(r"//\s*(go:build|\+build)\s")
+"""A comment by which a file's tests are built only sometimes."""
 EXIT = re.compile(r"\b(?:os|syscall)\.Exit\s*\(\s*0\s*\)")
 MAIN = re.compile(r"^func\s+TestMain\s*\([^)]*\)\s*(?=\{)", re.MULTILINE)
 SIGNATURE = re.compile(r"\s*\(\s*(\w+\s+\*testing\.[TBFM]\s*)?\)")
@@ -44,10 +45,12 @@ LOOK_BACK = 2_000
 def read(path: str, text: str) -> Sheet | None:
     """Return the facts of a file."""
     source = lex(text, "go")
-    marks = tuple(_here(mark) for mark in silenced(path, source.comments) if _counts(mark, path))
+    marks = tuple(silenced(path, source.comments))
     if not path.endswith("_test.go"):
         return Sheet(marks=marks)
-    return Sheet(numbered(_tests(source)), (*marks, *_ended(source)))
+    built = next((comment for _, comment in source.comments if BUILT.match(comment)), "")
+    tests = (replace(test, skip=test.skip or squeezed(built)) for test in _tests(source))
+    return Sheet(numbered(tests), (*marks, *_ended(source)))
 
 
 def _ended(source: Source) -> Iterator[Mark]:
@@ -58,16 +61,6 @@ def _ended(source: Source) -> Iterator[Mark]:
     for found in MAIN.finditer(source.code):
         if not re.search(r"\.Run\s*\(", source.code[found.end() : source.end(found.end())]):
             yield Mark("TestMain", source.line(found.start()), "TestMain runs no test")
-
-
-def _counts(mark: Mark, path: str) -> bool:
-    """Whether a mark takes something away: what is built only sometimes does so in tests alone."""
-    return not BUILT.match(mark.text) or path.endswith("_test.go")
-
-
-def _here(mark: Mark) -> Mark:
-    built = BUILT.match(mark.text)
-    return Mark(mark.text, mark.line, f"the file's tests run only sometimes: `{mark.text}`") if built else mark
 
 
 def _tests(source: Source) -> Iterator[Test]:

@@ -32,7 +32,6 @@ GO = (
     r"//[ \t]*nolint" + CODES,
     r"//[ \t]*lint:(?:file-)?ignore[ \t]+\S+",
     r"#[ \t]*nosec\b",
-    r"//(?:go:build|[ \t]*\+build)[ \t].*",
 )
 RUST = (
     r"#!?\[(?:allow|expect)\([^)\]]*\)\]",

@@ -83,7 +83,19 @@ def read(path: str, text: str) -> Sheet | None:
     marks = tuple(silenced(path, source.comments))
     if not TEST_FILE.search(path):
         return Sheet(marks=marks)
-    return Sheet(numbered(_tests(source)), (*marks, *_focused(source)))
+    before = _skipped_before(source)
+    tests = (replace(test, skip=test.skip or before) for test in _tests(source))
+    return Sheet(numbered(tests), (*marks, *_focused(source)))
+
+
+def _skipped_before(source: Source) -> str:
+    """Return what can skip all tests of a file before each runs."""
+    skipping = (
+        found[0]
+        for found in BEFORE.finditer(source.code)
+        if INSIDE.search(source.code, found.end(), source.end(found.end()))
+    )
+    return next((f"{word}(… skip …)" for word in skipping), "")
 
 
 def is_test_file(path: str) -> bool:
@@ -96,9 +108,6 @@ def _focused(source: Source) -> Iterator[Mark]:
         for found in pattern.finditer(source.code):
             text = squeezed(found[0])
             yield Mark(f"{what} {text}", source.line(found.start()), f"`{text}` {what}")
-    for found in BEFORE.finditer(source.code):
-        if INSIDE.search(source.code, found.end(), source.end(found.end())):
-            yield Mark(f"skips in {found[0]}", source.line(found.start()), f"`{found[0]}` can skip every test")
     for found in FOCUS.finditer(source.code):
         word = squeezed(found[0])
         yield Mark(f"focus {word}", source.line(found.start()), f"`{word}` keeps all other tests from running")

@@ -12,6 +12,7 @@ from runner.meter.wire.base import MOST_OUTPUT, Ask
 from runner.meter.wire.chat import SPOKEN
 from runner.meter.wire.gemini import SPOKEN as WORDLESS
 from runner.meter.wire.gemini import TWICE
+from runner.meter.wire.responses import UNCOUNTED
 from runner.terms import Api
 
 ASK = Ask("m")
@@ -95,6 +96,14 @@ def test_geminis_searches_are_billed_by_query_and_of_older_models_by_prompt() ->
     assert searched("gemini-2.5-pro").web_searches == 1
 
 
+def adding(tool: str) -> dict[str, Any]:
+    return {"type": "additional_tools", "tools": [{"type": "namespace", "tools": [{"type": tool}]}]}
+
+
+def hosted(place: str) -> dict[str, Any]:
+    return {"type": "shell", "environment": {"type": place}}
+
+
 def document(source: str) -> dict[str, Any]:
     return {"messages": [{"content": [{"type": "document", "source": {"type": source}}]}]}
 
@@ -119,6 +128,13 @@ def document(source: str) -> dict[str, Any]:
         (Api.RESPONSES, "", {"service_tier": "flex"}, Ask(None)),
         (Api.RESPONSES, "", {"tools": [{"type": "function"}, {"type": "custom"}]}, Ask(None)),
         (Api.RESPONSES, "", {"tools": [{"type": "web_search"}]}, Ask(None, hidden=True)),
+        (Api.RESPONSES, "", {"tools": [{"type": "image_generation"}]}, Ask(None, hidden=True, refusal=UNCOUNTED)),
+        (Api.RESPONSES, "", {"input": [adding("web_search")]}, Ask(None, hidden=True)),
+        (Api.RESPONSES, "", {"input": [adding("code_interpreter")]}, Ask(None, hidden=True, refusal=UNCOUNTED)),
+        (Api.RESPONSES, "", {"input": [adding("function")]}, Ask(None)),
+        (Api.RESPONSES, "", {"tools": [hosted("container_auto")]}, Ask(None, refusal=UNCOUNTED)),
+        (Api.RESPONSES, "", {"tools": [hosted("local")]}, Ask(None)),
+        (Api.GEMINI, GENERATE, {"tools": [{"googleMaps": {}}]}, Ask("g", hidden=True, extras=True)),
         (Api.RESPONSES, "", {"service_tier": "priority"}, Ask(None, variant=("service_tier", "priority"))),
         (Api.CHAT, "", {"max_tokens": 10, "n": 3}, Ask(None, 30, answers=3)),
         (Api.CHAT, "", {"max_tokens": True}, Ask(None, MOST_OUTPUT)),

@@ -25,6 +25,8 @@ STATES = {
 """Names of a status; any other is ``INTERNAL``."""
 BY_PROMPT = ("gemini-1", "gemini-2")
 """How models begin whose searches are billed by the prompt, not by the query."""
+MAPS = frozenset({"googleMaps", "google_maps"})
+"""A tool that costs by the prompt, which the answer does not count."""
 TIERS = frozenset({"flex", "priority"})
 """Tiers of service with prices of their own."""
 
@@ -65,6 +67,7 @@ class Gemini:
             hidden=foreign,
             stored=files or bool(body.get("cachedContent") or body.get("cached_content")),
             pictures=pictures,
+            extras=any(not MAPS.isdisjoint(tool) for tool in tools),
             variant=_dearer(_tier(body.get("serviceTier") or body.get("service_tier"))),
             refusal=_refusal(body, config, modalities),
         )

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.meter.wire import openai
 from runner.meter.wire.base import Ask, Reader, limit, name, objects, shown, table
 from runner.terms import Api
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LAST = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
 OWN_TOOLS = frozenset({"function", "custom", "local_shell", "shell", "apply_patch", "namespace", "tool_search"})
 """Tools that the client runs by itself; any other runs at the provider."""
 UNPRICED = frozenset({"code_interpreter_call", "image_generation_call"})
 """Items of an answer that cost money of which the price table knows nothing."""
+UNPRICED_TOOLS = frozenset({"code_interpreter", "image_generation"})
+"""Tools that bring them: a picture can cost a hundred times the tokens of its call."""
+LOCAL = "local"
+UNCOUNTED = "This tool of the provider is not passed on, since what it costs beside tokens could not be counted."
 STORED = ("previous_response_id", "conversation", "prompt")
 """Fields by which a request takes input that it does not show."""
 ENDLESS = "background: true is not passed on, since what it costs could not be counted. Ask for the answer at once."
@@ -35,17 +42,18 @@ class Responses:
 
     def ask(self, path: str, body: dict[str, Any]) -> Ask:  # noqa: ARG002 - the model is in the body
         """Return what a call asks for."""
-        foreign = any(tool.get("type") not in OWN_TOOLS for tool in objects(body.get("tools")))
+        tools = list(_tools(body))
+        unpriced = any(map(_is_unpriced, tools))
         kept = any(body.get(field) for field in STORED) or any(map(_is_reference, objects(body.get("input"))))
         pictures, files = shown(body)
         return Ask(
             model=name(body.get("model")),
             output=limit(body, "max_output_tokens"),
-            hidden=foreign,
+            hidden=any(tool.get("type") not in OWN_TOOLS for tool in tools),
             stored=kept or files,
             pictures=pictures,
             variant=openai.asked_tier(body.get("service_tier")),
-            refusal=ENDLESS if body.get("background") else None,
+            refusal=ENDLESS if body.get("background") else UNCOUNTED if unpriced else None,
         )
 
     def prepare(self, body: dict[str, Any]) -> None:
@@ -58,6 +66,21 @@ class Responses:
     def error(self, status: int, sentence: str) -> dict[str, Any]:
         """Return a refusal."""
         return openai.error(status, sentence)
+
+
+def _tools(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the tools of a request: its own, those that its input adds, and those within namespaces."""
+    waiting = [body, *objects(body.get("input"))]
+    while waiting:
+        found = objects(waiting.pop().get("tools"))
+        yield from found
+        waiting += found
+
+
+def _is_unpriced(tool: dict[str, Any]) -> bool:
+    """Return whether a tool costs beside its tokens what nobody tells; a shell does where it runs at the provider."""
+    place = table(tool, "environment").get("type", LOCAL)
+    return tool.get("type") in UNPRICED_TOOLS or (tool.get("type") == "shell" and place != LOCAL)
 
 
 def _is_reference(item: dict[str, Any]) -> bool:

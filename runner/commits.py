@@ -79,9 +79,9 @@ class Commits:
         found = "-M" if renames else "--no-renames"
         return parse_raw(self.git.run("diff-tree", "-r", "-z", "--raw", *DIFF, found, base, head))
 
-    def history(self, base: str, head: str) -> tuple[Change, ...]:
-        """Return what each commit of ``head`` that ``base`` has not changes, merges against each of their parents."""
-        commits = self.git.run("rev-list", head, f"^{base}")
+    def history(self, base: str, head: str, *others: str) -> tuple[Change, ...]:
+        """Return what each commit of ``head`` that none of the others has changes, merges against all their parents."""
+        commits = self.git.run("rev-list", head, *(f"^{known}" for known in (base, *others)))
         options = ("--stdin", "-r", "-z", "--raw", "-m", "--no-commit-id", "--no-renames")
         return parse_raw(self.git.run("diff-tree", *options, *DIFF, stdin=commits)) if commits else ()
 

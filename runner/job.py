@@ -16,6 +16,7 @@ from runner.git import GitError
 from runner.heartbeat import Heartbeat, sender
 from runner.leftovers import KEEP, Leftovers, alone
 from runner.meter import Meter
+from runner.place import list_workspaces
 from runner.report import Spool
 from runner.steps import base, execute, plan
 from runner.steps.context import Job, Ledger
@@ -23,7 +24,7 @@ from runner.steps.prepare import basic, confine, expected_tip, fetch, open_store
 from runner.steps.redact import Redactor, carried_values
 from runner.store import StoreError
 from runner.watch import Ending, Watch
-from runner.worktree import list_workspaces, remove_workspace
+from runner.worktree import remove_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

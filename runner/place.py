@@ -126,3 +126,8 @@ class Place:
             return State(**json.loads((self.folder / "state.json").read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return None
+
+
+def list_workspaces(home: Path, repository_id: int) -> tuple[str, ...]:
+    """Return the plan uids that have a folder on this runner."""
+    return tuple(sorted(folder.name for folder in (home / "worktrees" / str(repository_id)).glob("*")))

@@ -194,8 +194,8 @@ class Workspace:
         if tip == self.head:
             return tip
         self._repository.import_objects(tip, [self.base, self.head])
-        if not self.store.is_ancestor(self._published(), tip):
-            raise WrongBranchError(f"The branch was moved to {tip[:10]}, which does not build on {self._published()}.")
+        if not self.store.is_ancestor(self.unpushed_from, tip):
+            raise WrongBranchError(f"The branch was moved to {tip[:10]}, which does not build on {self.unpushed_from}.")
         return tip
 
     def _without_smuggling(self, tip: str, found: list[tuple[Finding, str]]) -> str | None:
@@ -213,8 +213,9 @@ class Workspace:
         sparse = self._repository.is_sparse()
         return candidates(self._files, sha, self._state.kept_out, unfiltered=unfiltered, sparse=sparse)
 
-    def _published(self) -> str:
-        """Return what the branch must go on from: what was pushed of it, or the base."""
+    @property
+    def unpushed_from(self) -> str:
+        """What the branch must go on from: what was pushed of it, or the base."""
         pushed = self.store.ref(TRACKING + self.branch)
         return pushed if pushed and self.store.is_ancestor(pushed, self.head) else self.base
 
@@ -234,17 +235,19 @@ class Workspace:
         self._files.read_index(self.head)
         self.freeze()
 
-    def commit(self, message: str, author: Author, *, when: float | None = None) -> str | None:
+    def commit(self, message: str, author: Author, *, when: float | None = None, afresh: bool = False) -> str | None:
         """Commit the tree as it lies on disk on top of the branch; None where nothing changed.
 
         ``when`` is the commit's time in epoch seconds, the clock's where it is None. Refused files are left out.
-        Raises GitError.
+        ``afresh`` puts it in the place of all that was not pushed. Raises GitError.
         """
         tree = self._files.stage(self._candidates(self.head))
         merging = self._state.merging
-        if tree == self.store.tree(self.head) and merging is None:
+        if tree == self.store.tree(self.head) and merging is None and not afresh:
             return None
-        parents = [self.head, *([merging] if merging else [])]
+        parents = [self.unpushed_from if afresh else self.head, *([merging] if merging else [])]
+        if afresh and not self.store.is_ancestor(self.base, parents[0]):
+            parents = [parents[0], self.base]
         sha = self._commit_tree(tree, parents, message, author, when)
         self.store.set_ref(ANCHOR + self.plan_uid, sha)
         self._save(replace(self._state, head=sha, merging=None))
@@ -381,11 +384,6 @@ def clean_leftover(home: Path, repository_id: int, plan_uid: str) -> str | None:
         saved = _clear(ObjectStore(home, repository_id), plan_uid, lock)
     kept = f" Its unpushed work is kept as {saved[:10]}." if saved else ""
     return f"Plan {plan_uid} was interrupted; its work tree was removed.{kept}"
-
-
-def list_workspaces(home: Path, repository_id: int) -> tuple[str, ...]:
-    """Return the plan uids that have a folder on this runner."""
-    return tuple(sorted(folder.name for folder in (home / "worktrees" / str(repository_id)).glob("*")))
 
 
 def remove_workspace(home: Path, repository_id: int, plan_uid: str) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from runner import memory
 from runner.contract import Outcome
 from runner.folders import Owner, give
+from runner.steps.history import NOTE, holds_secrets
 from runner.steps.plan import lesson_sources
 from runner.steps.prepare import TRAILER
 from runner.watch import Ending
@@ -53,9 +54,14 @@ def inspect(job: Job, workspace: Workspace) -> tuple[str, ...]:
 
 def commit_work(job: Job, workspace: Workspace) -> None:
     """Commit the tree as the agent left it."""
-    plan, number = job.spec.plan, job.spec.issue.number
-    title = plan.title if plan else "Work on the issue"
-    workspace.commit(_message(job, f"{one_line(title, MAX_SUBJECT)} (#{number})"), AUTHOR, when=job.now())
+    workspace.commit(_message(job, _subject(job)), AUTHOR, when=job.now())
+
+
+def commit_afresh(job: Job, workspace: Workspace, carried: Sequence[str]) -> None:
+    """Put one commit in the place of all that were not pushed, where these hold a secret that the files do not."""
+    if holds_secrets(job, workspace, carried):
+        job.ledger.note(NOTE)
+        workspace.commit(_message(job, _subject(job)), AUTHOR, when=job.now(), afresh=True)
 
 
 def commit_lessons(job: Job, workspace: Workspace, lessons: Sequence[Lesson]) -> set[bytes]:
@@ -78,6 +84,11 @@ def commit_lessons(job: Job, workspace: Workspace, lessons: Sequence[Lesson]) ->
 def one_line(text: str, length: int) -> str:
     """Return untrusted ``text`` as one line of printable characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:length]
+
+
+def _subject(job: Job) -> str:
+    title = job.spec.plan.title if job.spec.plan else "Work on the issue"
+    return f"{one_line(title, MAX_SUBJECT)} (#{job.spec.issue.number})"
 
 
 def _message(job: Job, subject: str) -> str:

@@ -20,7 +20,7 @@ from runner.publish import publish
 from runner.results import ExecutionSummary, Unit
 from runner.steps.agent import Conversation, Reply, unusable
 from runner.steps.checks import Checks
-from runner.steps.commit import commit_lessons, commit_work, inspect
+from runner.steps.commit import commit_afresh, commit_lessons, commit_work, inspect
 from runner.steps.describe import describe
 from runner.steps.plan import lessons_of
 from runner.steps.prepare import fetch
@@ -193,7 +193,9 @@ def _take(execution: Execution, reply: Reply) -> None:
 
 def _judge(execution: Execution, checks: Checks) -> Back | None:
     """Run the gates over the commit, then look whether it still merges."""
-    job, head = execution.job, execution.workspace.head
+    job = execution.job
+    commit_afresh(job, execution.workspace, checks.ready.values())
+    head = execution.workspace.head
     job.enter(Phase.GATES, f"checking {head[:10]}")
     judged = checks.judge(execution.base, head, frozenset(execution.own))
     execution.gates = job.ledger.fields["gates"] = judged.results

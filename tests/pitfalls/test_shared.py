@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.place import list_workspaces
 from runner.store import ObjectStore
-from runner.worktree import Finding, Workspace, clean_leftovers, list_workspaces
+from runner.worktree import Finding, Workspace, clean_leftovers
 from tests.runner.workbench import BOT, sh
 
 if TYPE_CHECKING:

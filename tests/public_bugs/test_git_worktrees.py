@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.place import list_workspaces
 from runner.store import ObjectStore, StoreError
-from runner.worktree import Workspace, list_workspaces
+from runner.worktree import Workspace
 from tests.runner.workbench import BOT, UID, Bench, bench, sh
 
 if TYPE_CHECKING:

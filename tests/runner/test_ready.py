@@ -279,3 +279,25 @@ def test_confined_or_not_the_cache_is_the_runners_and_the_copies_are_the_agents(
     assert not (entry / "tree" / ".env").exists(), "what the operator gave is not kept twice"
     assert entry.parent.stat().st_mode & 0o077 == 0
     assert (lab.home / "carry" / "1" / ".env").read_text() == "KEY=1\n"
+
+
+def test_a_secret_that_was_taken_out_again_is_not_pushed_with_the_history(lab: Lab) -> None:
+    """Neither with the commit of an attempt that did not pass, nor with one of the agent's own, nor its message."""
+    operator(lab, ".env", "TOKEN=abcdef0123456789xyz\n")
+    first = "if sys.argv[2] == '1':\n    write('calc.py', '# abcdef0123456789xyz\\n')\n    done()\n    sys.exit()\n"
+    name = "'-c', 'user.name=a', '-c', 'user.email=a@example.com'"
+    own = (
+        f"import subprocess\ngit = lambda *words: subprocess.run(['git', {name}, *words], check=True)\n"
+        "write('calc.py', 'x = \"ghp_' + 'a1B2' * 9 + '\"\\n')\ngit('commit', '-qam', 'AIza' + 'Ab3' * 11 + 'xy')\n"
+        "write('calc.py', 'x = 1\\n')\ngit('commit', '-qam', 'Second')\ndone()"
+    )
+    agents = {**lab.spec("good").agents, **lab.coded(first + own)}
+    agent = agents[Unit.EXECUTE_PLAN]
+    agents[Unit.EXECUTE_PLAN] = agent.model_copy(update={"command": (*(agent.command or ()), "{attempt}")})
+    report = lab.run("good", agents=agents, gates=(TRUE,), carry=(".env",))
+    assert report.outcome is Outcome.VERIFIED, report
+    assert report.attempts == 2
+    pushed = lab.git("log", "-p", "--format=%B", f"{lab.base}..plan/7", cwd=lab.remote)
+    assert "x = 1" in pushed
+    for secret in ("abcdef0123456789xyz", "ghp_a1B2", "AIzaAb3"):
+        assert secret not in pushed

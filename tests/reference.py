@@ -119,6 +119,9 @@ SECTIONS: dict[str, tuple[type[BaseModel], str]] = {
     "queue": (policy_file.QueueSection, "queue."),
     "budget": (policy_file.BudgetSection, "budget."),
     "gates": (policy_file.GateSection, "gates[]."),
+    "tiers": (policy_file.TierSection, "tiers.<agent>."),
+    "prices": (policy_file.PriceSection, "prices.<model>."),
+    "checks": (policy_file.ChecksSection, "checks."),
 }
 
 

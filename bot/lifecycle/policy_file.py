@@ -234,8 +234,11 @@ class TierSection(_Section):
     """Models of an agent, by tier; a tier left out keeps the built-in model."""
 
     fast: Word | None = None
+    """The model for what is quick to do."""
     balanced: Word | None = None
+    """The model for the work itself."""
     deep: Word | None = None
+    """The model for planning."""
 
 
 class PolicyFile(_Section):
@@ -262,9 +265,9 @@ class PolicyFile(_Section):
     carry: list[CarriedPath] = Field(default=[], max_length=50)
     """Ignored paths that a fresh work tree gets: from the runner's `carry` folder, else as `prepare` left them."""
     tiers: dict[AgentName, TierSection] = {}
-    """Models of one's own for the tiers, by agent."""
+    """Models of one's own for the tiers, by agent; a tier left out keeps the built-in model."""
     prices: dict[Word, PriceSection] = {}
-    """Prices of one's own, by model; they win over the built-in table."""
+    """Prices of one's own, by model, in US dollars a million tokens; they win over the built-in table."""
     checks: ChecksSection = ChecksSection()
     protected: list[Glob] = Field(default=[".github/**"], max_length=200)
     """Paths that change only where an approved plan names them."""

@@ -138,9 +138,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="twogate-runner", description="Runs jobs of the Twogate bot.")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, what in (("run", "carry out one job"), ("clean", "remove what a job left, or all that runs no more")):
-        command = commands.add_parser(name, help=what)
+        command = commands.add_parser(name, help=what, description=f"{what.capitalize()}.")
         command.add_argument("--job", required=name == "run", type=_job_id, metavar="ID", help="the job's id")
-    commands.add_parser("doctor", help="say what this machine offers, and what is missing")
+    what = "say what this machine offers, and what is missing"
+    commands.add_parser("doctor", help=what, description=f"{what.capitalize()}.")
     return parser
 
 

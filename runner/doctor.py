@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -39,7 +40,7 @@ CLOCK_SKEW = 60.0
 
 def doctor(settings: Settings, say: Say) -> int:
     """Say what this machine offers, then a line for each thing that is missing; returns the exit code."""
-    checks = (_git, _sandbox, _agents, _disk, _bot, _github)
+    checks = (_git, _sandbox, _agents, _home, _disk, _bot, _github)
     missing = [fault for check in checks for fault in check(settings, say)]
     for fault in missing:
         say(f"missing: {fault}")
@@ -117,6 +118,14 @@ def _version(path: str) -> str:
     if ended.returncode:
         return f"(ends with {ended.returncode}: {lines[-1] if lines else 'no message'})"
     return lines[0] if lines else "(says no version)"
+
+
+def _home(settings: Settings, _say: Say) -> Iterator[str]:
+    """Look whether the folder is there and this user's, or can be made; nothing is made."""
+    home = settings.home
+    nearest = next(path for path in (home, *home.parents) if path.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        yield f"home: TWOGATE_HOME is {home}, where this user can make no folder; name another one, or let it write."
 
 
 def _disk(settings: Settings, say: Say) -> Iterator[str]:

@@ -187,6 +187,14 @@ def test_doctor_says_what_there_is_and_what_is_missing(lab: Lab) -> None:
         assert f"missing: {word}" in done.stdout
 
 
+def test_doctor_tells_a_home_that_can_not_be_made(lab: Lab, tmp_path: Path) -> None:
+    assert "home:" not in command(lab, "doctor").stdout
+    (tmp_path / "file").write_text("")
+    done = command(lab, "doctor", TWOGATE_HOME=str(tmp_path / "file" / "home"))
+    assert f"missing: home: TWOGATE_HOME is {tmp_path}/file/home" in done.stdout
+    assert done.returncode == 1
+
+
 def test_doctor_tells_the_versions_of_agents_and_what_is_too_old(lab: Lab, tmp_path: Path) -> None:
     programs = {"claude": "echo 2.1.3", "codex": "echo broken >&2; exit 3", "git": "echo git version 2.30.1"}
     folder = tmp_path / "programs"

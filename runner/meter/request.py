@@ -23,6 +23,7 @@ MAX_VALUES = 500_000
 MAX_CHUNK_LINE = 1_024
 """Bytes of a line that gives the size of a chunk."""
 HEX = b"0123456789abcdefABCDEF"
+"""Of what a chunk's size is made."""
 GZIP = 31
 """Window bits by which zlib takes gzip and nothing else."""
 QUERIES = frozenset({"api-version", "beta", *PAGES})

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from runner.agents import BUILT_IN, agent_for
@@ -12,6 +14,8 @@ from runner.terms import AgentSpec, Api
 
 FOLDER = Path(os.environ.get("TWOGATE_TEST_CLIS") or Path(__file__).parent) / "node_modules"
 """Where ``make test-agents`` installs them."""
+NODE = 20
+"""The oldest major version of Node.js that all of them run on."""
 COPILOT = FOLDER / ".copilot"
 """Where it lets Copilot CLI unpack itself, once for all."""
 
@@ -33,8 +37,9 @@ class Cli:
 
     @property
     def program(self) -> str | None:
-        """The executable, None where it is not installed."""
-        return shutil.which(BUILT_IN[self.name]().program, path=str(FOLDER / ".bin"))
+        """The executable, None where it is not installed, or the Node that it runs on is none or too old."""
+        found = shutil.which(BUILT_IN[self.name]().program, path=str(FOLDER / ".bin"))
+        return found if found and (not _runs_on_node(found) or node_version() >= NODE) else None
 
 
 CLIS = (
@@ -44,6 +49,19 @@ CLIS = (
     Cli("opencode", "anthropic/claude-sonnet-4-5"),
     Cli("copilot", "claude-sonnet-4-5"),
 )
+
+
+def _runs_on_node(program: str) -> bool:
+    with Path(program).open("rb") as file:
+        return file.read(100).startswith(b"#!/usr/bin/env node")
+
+
+@cache
+def node_version() -> int:
+    """Return the major version of the Node.js on PATH, 0 where there is none."""
+    node = shutil.which("node")
+    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout if node else "v0."
+    return int(said.removeprefix("v").partition(".")[0])
 
 
 def tools() -> list[Path]:

@@ -45,7 +45,7 @@ class Redactor:
     """Replaces secrets in a text: those values of environments whose names say so, and ``carried`` ones."""
 
     def __init__(self, *environments: Mapping[str, str], carried: Iterable[str] = ()) -> None:
-        values = {value for env in environments for name, value in env.items() if SECRET_NAME.search(name)}
+        values = {value.strip() for env in environments for name, value in env.items() if SECRET_NAME.search(name)}
         values.update(carried)
         self._secrets = sorted((v for v in values if len(v) >= SHORTEST_SECRET), key=len, reverse=True)
 

@@ -10,6 +10,7 @@ import pytest
 
 from runner.contract import Branch, Feedback, GateStatus, JobKind, Outcome
 from runner.results import Unit
+from runner.steps.redact import Redactor
 from runner.terms import AgentSpec, Budget, GateSpec, SandboxMode
 from tests.runner.bot_on_loopback import JOB_KEY, PUSH_TOKEN, READ_TOKEN
 from tests.runner.lab import START, TESTS, UID, Lab
@@ -144,6 +145,10 @@ def test_each_misbehaviour_is_its_own_outcome(lab: Lab, behaviour: str, outcome:
     assert lab.tip("plan/7") is None
     assert report.usage, "what was spent is told at each exit"
     assert lab.left() == []
+
+
+def test_a_secret_is_blotted_out_without_the_line_end_that_its_file_gave_it() -> None:
+    assert Redactor({"MY_TOKEN": "abc-123-def\n"})("It is abc-123-def.") == "It is ***."
 
 
 def test_a_failed_agents_last_words_are_reported(lab: Lab) -> None:

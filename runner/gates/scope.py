@@ -73,7 +73,8 @@ def scope(change: Change) -> GateResult:
     faults = [said for file in change.files for said in _faults(file, change, seen)]
     if faults:
         return failed(NAME, faults)
-    return passed(NAME, f"All {len(change.files)} changed paths are in the plan.")
+    changed = "The changed path is" if len(change.files) == 1 else f"All {len(change.files)} changed paths are"
+    return passed(NAME, f"{changed} in the plan.")
 
 
 def never(pattern: str) -> str | None:

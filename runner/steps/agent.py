@@ -158,18 +158,19 @@ class Conversation:
         return self._job.exchange / "in" / SOCKET if self._job.sandbox.network is Network.MODEL else None
 
     def _tap(self, attempt: int) -> Tap:
-        """Return a place at the meter; without one the agent tells its own cost, which the report says."""
+        """Return a place at the meter; without one the cost is the agent's own word, which the report says."""
         api = self._agent.api(self._spec)
         tap = self._job.meter.open(self._unit, self._spec, attempt, api, socket=self._socket)
         if tap.endpoint is not None:
             return tap
         why = f"the runner has no key for {api}" if api else "it can't be pointed at the meter"
         if self._job.sandbox.network is Network.MODEL:
+            cure = "Give the runner that key" if api else "Name its API by `api:`, choose another model"
             raise AgentError(
-                f"With `network: model` agent {self._spec.name} can't reach its model, since {why}. Give the runner "
-                "that key, or set `network: on` in the policy file."
+                f"With `network: model` agent {self._spec.name} can't reach its model, since {why}. {cure}, or set "
+                "`network: on` in the policy file."
             )
-        self._job.ledger.note(f"Agent {self._spec.name} told its cost itself, since {why}.")
+        self._job.ledger.note(f"Agent {self._spec.name} was not metered, since {why}: its cost is what it says itself.")
         return tap
 
     def _furnish(self, run: AgentRun) -> None:

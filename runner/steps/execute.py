@@ -203,8 +203,8 @@ def _judge(execution: Execution, checks: Checks) -> Back | None:
         job.say(f"gates: {result.name}: {result.status}. {result.summary}")
     if failing := judged.failing:
         names = ", ".join(gate.name for gate in failing)
-        attempts = job.ledger.attempts
-        sentence = f"Blocking checks still fail after {attempts} attempts: {names}. Say /retry, /update or /reject."
+        attempts = f"{job.ledger.attempts} attempt{'s' * (job.ledger.attempts > 1)}"
+        sentence = f"Blocking checks still fail after {attempts}: {names}. Say /retry, /update or /reject."
         return Back(News(failed_gates=failing), Ending(Outcome.GATES_FAILED, sentence))
     return _follow_base(execution)
 

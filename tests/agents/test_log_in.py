@@ -39,7 +39,7 @@ def test_codex_with_a_log_in_counts_from_its_session_log(tmp_path: Path) -> None
         scenario.check(played)
         assert [row.usd_source for row in played.rows] == [UsdSource.PRICES] * 2
         played.require_equal_ledger()
-        assert any("told its cost itself" in note for note in report.notes)
+        assert any("was not metered" in note for note in report.notes)
 
 
 def _log_in(played: Stage) -> None:

@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 REPO ?=
 AGENT ?=
 JSON ?=
+SCENARIOS ?=
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
@@ -51,9 +52,9 @@ $(AGENTS)/.installed: tests/agents/package-lock.json
 	@touch $@
 
 .PHONY: test-agents
-test-agents: venv ## the real agents against a scripted model; what is not installed is not tested
+test-agents: venv ## the real agents against a scripted model (SCENARIOS='edits or resumes'); what is not installed is not tested
 	-@$(MAKE) --no-print-directory $(AGENTS)/.installed
-	$(BIN)/python -m pytest tests/agents -m agents -n 3 --dist worksteal
+	$(BIN)/python -m pytest tests/agents -m agents -n 3 --dist worksteal $(if $(SCENARIOS),-k '$(SCENARIOS)')
 
 .PHONY: lint
 lint: venv ## style and formatting

@@ -261,7 +261,7 @@ class PolicyFile(_Section):
     gates: list[GateSection] | None = Field(default=None, max_length=30)
     """The checks in their order. Without this key they are recognised from the repository; an empty list means none."""
     prepare: list[Shell] = Field(default=[], max_length=20)
-    """Commands that make a fresh work tree ready for the checks, run once a state of the lock files: `npm ci`."""
+    """Commands that make a fresh work tree ready, run once a state of the lock files: `npm ci`."""
     carry: list[CarriedPath] = Field(default=[], max_length=50)
     """Ignored paths that a fresh work tree gets: from the runner's `carry` folder, else as `prepare` left them."""
     tiers: dict[AgentName, TierSection] = {}

@@ -374,6 +374,8 @@ def _contradictions(file: PolicyFile) -> Iterator[tuple[Path, str]]:
     for path, cli in chosen:
         if cli is not None and cli not in known:
             yield path, f"names no known agent; there is {', '.join(sorted(known))}, or define it under `agents`"
+    if file.sandbox == "off" and file.network != "on":
+        yield ("network",), "can't be kept with `sandbox: off`, which leaves the network open; choose another sandbox"
     for name in file.tiers:
         if name not in known:
             yield ("tiers", name), f"names no known agent; there is {', '.join(sorted(known))}"

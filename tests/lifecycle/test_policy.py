@@ -132,6 +132,11 @@ def test_an_empty_list_of_gates_is_no_gates_rather_than_recognised_ones():
         ("carry: [a/.git/hooks]", 1, "`carry[1]` must be a path within the repository"),
         ("prices: {m: {input: -1, output: 2}}", 1, "`prices.m.input` must be at least 0"),
         ("prices: {m: {input: 1}}", 1, "`prices.m.output` is missing"),
+        (
+            "sandbox: off\nnetwork: model",
+            2,
+            "`network` can't be kept with `sandbox: off`, which leaves the network open",
+        ),
         ("tiers: {devin: {fast: x}}", 1, "`tiers.devin` names no known agent"),
         ("tiers: {claude: {strong: x}}", 1, "`tiers.claude.strong` is not a known key; known here are `fast`"),
         ("label: " + "x" * 51, 1, "`label` must have at most 50 characters"),

@@ -15,7 +15,7 @@ from runner.gates.verdict import failed, passed, shown
 from runner.globs import any_match, matches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from runner.contract import GateResult
     from runner.gates.change import Change, Changed
@@ -87,7 +87,7 @@ def never(pattern: str) -> str | None:
 
 def _faults(file: Changed, change: Change, names: _Names) -> Iterator[str]:
     if file.path not in change.own:
-        fault = _path_fault(file.path, change)
+        fault = unplanned(file.path, change.plan_files, change.protected)
         if fault:
             yield f"{shown(file.path)}: {fault}"
     if MODE_GITLINK in {file.new_mode, file.old_mode} and file.new_mode != file.old_mode:
@@ -98,14 +98,15 @@ def _faults(file: Changed, change: Change, names: _Names) -> Iterator[str]:
         yield f"{shown(file.path)}: differs from {shown(twin)} in case alone; some systems can hold only one."
 
 
-def _path_fault(path: bytes, change: Change) -> str | None:
+def unplanned(path: bytes, plan_files: Sequence[str], protected: Sequence[str]) -> str | None:
+    """Return why the plan does not allow a change of ``path``, None where it does; ``protected`` is the policy's."""
     folded = _fold(path)
     if any_match(NEVER, folded):
         return "no plan may change it; a person does that by hand."
-    covering = [pattern for pattern in change.plan_files if matches(pattern, path)]
+    covering = [pattern for pattern in plan_files if matches(pattern, path)]
     if not covering:
         return "the plan does not name it."
-    for rule in (*PROTECTED, *change.protected):
+    for rule in (*PROTECTED, *protected):
         lowered = rule.casefold()
         if matches(lowered, folded) and not any(matches(lowered, pattern.casefold()) for pattern in covering):
             return f"it is protected ({rule}), and the plan does not name it explicitly."

@@ -3,8 +3,8 @@
 ``prepare`` runs once a state of the lock files, in a fresh checkout of the base commit, by the base's policy. What it
 leaves untracked, and the packages it leaves in HOME, are kept under ``cache/ready/<repository>/<key>/`` and copied into
 each work tree from there, never linked. ``carry`` names what the operator put under ``carry/<repository>/``; that wins.
-Where the work itself changes a lock file, its own tree is prepared under a key of its own, so that nothing which a
-branch decided is ever used for another.
+Where the work itself changes a lock file that the approved plan names, its own tree is prepared under a key of its own,
+so that nothing which a branch decided is ever used for another.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from runner.filetree import FileTree
 from runner.folders import fresh, remove
 from runner.gates.command import GateRun, run_gate
 from runner.gates.detect import detect_prepare, reading
-from runner.gates.scope import LOCK_FILES
+from runner.gates.scope import LOCK_FILES, unplanned
+from runner.gates.verdict import failed
 from runner.git import split
 from runner.globs import any_match
 from runner.report import write_atomically
@@ -175,6 +176,8 @@ class Ready:
         One that other work may use is made of the base: a branch may hold other scripts beside the same lock files.
         """
         shared = self._is_as_the_base(sha)
+        if not shared:
+            self._require_planned(sha)
         entry = self._cache / self._key(sha)
         with self._alone(entry.name):
             if not entry.exists():
@@ -182,6 +185,21 @@ class Ready:
                 self._make(self._job.spec.base if shared else sha, entry)
             os.utime(entry)
         return entry
+
+    def _require_planned(self, sha: str) -> None:
+        """Refuse to install by lock files whose change nobody approved: what they name may run, with the network."""
+        spec = self._job.spec
+        changed = {path for path, _ in {*self._locks(sha)} ^ {*self._locks(spec.base)}}
+        files = spec.plan.files if spec.plan else ()
+        for path in sorted(changed):
+            if fault := unplanned(os.fsencode(path), files, spec.protected):
+                raise PrepareError(self._refused(f"{path} was changed, so nothing was installed by it: {fault}"), path)
+
+    def _refused(self, sentence: str) -> GateRun:
+        output = self._job.exchange / "in" / "prepare-refused.txt"
+        output.write_text(f"{sentence}\n")
+        result = failed(NAME, [sentence])
+        return GateRun(result, output, self._job.exchange)
 
     def _key(self, sha: str) -> str:
         own = "" if self._is_as_the_base(sha) else self._job.store.tree(sha)

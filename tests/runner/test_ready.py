@@ -10,7 +10,7 @@ import pytest
 from runner.contract import GateStatus, Outcome
 from runner.results import Unit
 from runner.steps import copying
-from runner.terms import GateSpec, SandboxMode
+from runner.terms import Budget, GateSpec, SandboxMode
 from tests.runner.lab import PLAN, Lab
 
 if TYPE_CHECKING:
@@ -137,6 +137,18 @@ def test_a_changed_lock_file_is_prepared_for_that_tree_alone(lab: Lab) -> None:
     report = lab.run("good", gates=(gate,), prepare=command, branch="plan/8")
     assert report.outcome is Outcome.VERIFIED, report
     assert runs(lab) == 3, "the base's own is still there"
+
+
+def test_nothing_is_installed_by_a_lock_file_that_the_plan_does_not_name(lab: Lab) -> None:
+    command = (f"echo run >> {lab.folder}/runs; mkdir deps; cp uv.lock deps/lock",)
+    code = "write('uv.lock', '2\\n')\nwrite('calc.py', 'x = 1\\n')\ndone()"
+    agents = {**lab.spec("good").agents, **lab.coded(code)}
+    report = lab.run("good", agents=agents, gates=(TRUE,), prepare=command, budget=Budget(attempts=1))
+    assert report.outcome is Outcome.GATES_FAILED, report
+    assert runs(lab) == 1, "for the base alone"
+    failing = {gate.name: gate.summary for gate in report.gates if gate.holds_back}
+    assert set(failing) == {"scope", "prepare"}
+    assert "uv.lock was changed, so nothing was installed by it: the plan does not name it." in failing["prepare"]
 
 
 def test_what_a_branch_holds_is_never_prepared_for_others(lab: Lab) -> None:

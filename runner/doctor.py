@@ -18,6 +18,7 @@ from runner.agents import BUILT_IN
 from runner.bubblewrap import Confinement
 from runner.git import GitError, program
 from runner.housekeeping import GIGABYTE, free_bytes
+from runner.meter.upstream import PLACES, UpstreamError, upstream_of
 from runner.sandbox import CURE, Sandbox, SandboxUnavailableError, probe
 from runner.terms import SandboxMode
 
@@ -40,8 +41,8 @@ CLOCK_SKEW = 60.0
 
 def doctor(settings: Settings, say: Say) -> int:
     """Say what this machine offers, then a line for each thing that is missing; returns the exit code."""
-    checks = (_git, _sandbox, _agents, _home, _disk, _bot, _github)
-    missing = [fault for check in checks for fault in check(settings, say)]
+    checks = (_git, _sandbox, _agents, _models, _home, _disk, _bot, _github)
+    missing = list(dict.fromkeys(fault for check in checks for fault in check(settings, say)))
     for fault in missing:
         say(f"missing: {fault}")
     return 1 if missing else 0
@@ -118,6 +119,17 @@ def _version(path: str) -> str:
     if ended.returncode:
         return f"(ends with {ended.returncode}: {lines[-1] if lines else 'no message'})"
     return lines[0] if lines else "(says no version)"
+
+
+def _models(settings: Settings, say: Say) -> Iterator[str]:
+    """Tell of which model APIs the meter has a key, and look whether each can be used; none at all is no fault."""
+    for api in PLACES:
+        try:
+            upstream = upstream_of(api, settings.environment)
+        except UpstreamError as error:
+            yield f"models: {error}"
+            continue
+        say(f"models: {api} {f'metered, at {upstream.base}' if upstream else 'not metered: no key of it is set'}")
 
 
 def _home(settings: Settings, _say: Say) -> Iterator[str]:

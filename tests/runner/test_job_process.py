@@ -187,6 +187,15 @@ def test_doctor_says_what_there_is_and_what_is_missing(lab: Lab) -> None:
         assert f"missing: {word}" in done.stdout
 
 
+def test_doctor_tells_which_models_are_metered_and_never_a_key(lab: Lab) -> None:
+    done = command(lab, "doctor", ANTHROPIC_API_KEY="sk-of-the-lab", GEMINI_API_KEY="two words")
+    assert "models: anthropic metered, at https://api.anthropic.com" in done.stdout
+    assert "models: openai-responses not metered" in done.stdout
+    assert "missing: models: GEMINI_API_KEY on the runner is no key" in done.stdout
+    assert "sk-of-the-lab" not in done.stdout
+    assert "two words" not in done.stdout
+
+
 def test_doctor_tells_a_home_that_can_not_be_made(lab: Lab, tmp_path: Path) -> None:
     assert "home:" not in command(lab, "doctor").stdout
     (tmp_path / "file").write_text("")

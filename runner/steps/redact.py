@@ -41,6 +41,19 @@ def _settings(place: Path) -> str:
         return ""
 
 
+def _trimmed(text: str, secret: str) -> str:
+    """Return ``text`` without a part of ``secret`` at an end, or where its second line begins: there output is cut."""
+    head, line, rest = text.partition("\n")
+    parts = [secret[-length:] for length in range(len(secret) - 1, SHORTEST_SECRET - 1, -1)]
+    if cut := next((part for part in parts if rest.startswith(part)), None):
+        text = f"{head}{line}***{rest.removeprefix(cut)}"
+    if cut := next((part for part in parts if text.startswith(part)), None):
+        text = f"***{text.removeprefix(cut)}"
+    begun = (secret[:length] for length in range(len(secret) - 1, SHORTEST_SECRET - 1, -1))
+    cut = next((part for part in begun if text.endswith(part)), None)
+    return f"{text.removesuffix(cut)}***" if cut else text
+
+
 class Redactor:
     """Replaces secrets in a text: those values of environments whose names say so, and ``carried`` ones."""
 
@@ -50,9 +63,9 @@ class Redactor:
         self._secrets = sorted((v for v in values if len(v) >= SHORTEST_SECRET), key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
-        """Return ``text`` with each secret replaced by three asterisks."""
+        """Return ``text`` with each secret replaced by three asterisks, also where a cut left only a part of one."""
         for secret in self._secrets:
-            text = text.replace(secret, "***")
+            text = _trimmed(text.replace(secret, "***"), secret)
         return text
 
     def report(self, report: Report) -> Report:

@@ -187,6 +187,8 @@ class Town:
                     for e in journal.of_plan(tx, plan.uid)
                 ]
         logs = [f"log of {name}:\n{process.tail()}" for name, process in self.processes.items()]
+        runs = sorted((self.home / "github").rglob("log.txt"), key=lambda log: log.stat().st_mtime)
+        logs += [f"log of the last run:\n{run.read_text(errors='replace')[-4_000:]}" for run in runs[-1:]]
         return "\n".join([*lines, *logs])
 
     def settle(self, seconds: float = PATIENCE) -> None:

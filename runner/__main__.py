@@ -111,6 +111,7 @@ def clean(settings: Settings) -> int:
             Spool(settings.home / "jobs").resend(client, say)
     for sentence in housekeeping.tidy(settings.home):
         say(f"clean: {sentence}")
+    say(f"clean: {settings.home} holds nothing of jobs that have ended but logs, reports and unpushed work")
     return 0
 
 

@@ -167,6 +167,10 @@ class Ready:
         """Copy what the operator put there."""
         paths = [path.rstrip("/") for path in self._job.spec.carry]
         there = [path for path in paths if os.path.lexists(self._operator / path)]
+        if not self._commands:
+            self._job.ledger.note(
+                *(f"`carry` names {path!r}, and nobody put it there." for path in paths if path not in there)
+            )
         copying.copy(self._operator, tree, there, self._job.sandbox.owner)
         return there
 

@@ -211,7 +211,8 @@ class Conversation:
 
         def hear(line: bytes) -> None:
             tap.hear()
-            job.heartbeat.line(redact(line[:LONGEST_LINE].decode("utf-8", "replace")))
+            text = line[:LONGEST_LINE].decode("utf-8", "replace")
+            job.heartbeat.line(redact(text, cut=len(line) > LONGEST_LINE))
 
         return process.run(
             command,
@@ -271,7 +272,7 @@ class Conversation:
 
     def _judge(self, ended: process.Ended, answer: AgentResult, redact: Redactor, metered: Stop | None) -> None:
         """End the job where the agent did not end by itself and well, or was refused a call for good."""
-        printed = redact(tail_of(self._folder / "stderr").strip() or tail_of(self._folder / "stdout").strip())
+        printed = redact(tail_of(self._folder / "stderr").strip() or tail_of(self._folder / "stdout").strip(), cut=True)
         stopped = self._job.watch.ending() or metered
         if ended.reason == "output_flood":
             megabytes = OUTPUT_LIMIT // 1_000_000

@@ -62,10 +62,11 @@ class Redactor:
         values.update(carried)
         self._secrets = sorted((v for v in values if len(v) >= SHORTEST_SECRET), key=len, reverse=True)
 
-    def __call__(self, text: str) -> str:
-        """Return ``text`` with each secret replaced by three asterisks, also where a cut left only a part of one."""
+    def __call__(self, text: str, *, cut: bool = False) -> str:
+        """Return ``text`` with each secret replaced by three asterisks; of one that was ``cut``, also parts of them."""
         for secret in self._secrets:
-            text = _trimmed(text.replace(secret, "***"), secret)
+            text = text.replace(secret, "***")
+            text = _trimmed(text, secret) if cut else text
         return text
 
     def report(self, report: Report) -> Report:
@@ -75,7 +76,7 @@ class Redactor:
     def _cleaned(self, value: Any) -> Any:
         match value:
             case str():
-                return self(value)
+                return self(value, cut=True)
             case dict():
                 return {key: inner if key in NAMES else self._cleaned(inner) for key, inner in value.items()}
             case list() | tuple():

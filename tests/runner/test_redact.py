@@ -25,11 +25,11 @@ def test_a_part_that_a_cut_left_is_replaced(kept: int, tmp_path: Path) -> None:
     output = tmp_path / "output"
     output.write_text(f"{KEY}{'x' * 500}\n")
     for limit in range(500, 560):
-        assert KEY[-kept:] not in REDACT(tail_of(output, limit))
-    assert REDACT(KEY[-kept:] + " end") == "*** end"
-    assert REDACT("start " + KEY[:kept]) == "start ***"
+        assert KEY[-kept:] not in REDACT(tail_of(output, limit), cut=True)
+    assert REDACT(KEY[-kept:] + " end", cut=True) == "*** end"
+    assert REDACT("start " + KEY[:kept], cut=True) == "start ***"
 
 
 def test_ordinary_text_is_left_alone() -> None:
     text = "[the end of 9 bytes]\ncdef is no key, nor is sk-li\nsk-"
-    assert REDACT(text) == text
+    assert REDACT(text) == REDACT(text, cut=True) == text

@@ -250,6 +250,12 @@ class Usage(Message):
     complete: bool = True
     """False where the run was cut off, so that the figures read "at least"."""
 
+    @property
+    def tokens(self) -> int:
+        """All tokens that are known; reasoning is part of the output."""
+        kinds = (self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens)
+        return sum(kind for kind in kinds if kind)
+
 
 class FileChange(Message):
     """One changed path. ``added`` and ``removed`` are None for a binary file."""

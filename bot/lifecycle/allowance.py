@@ -30,7 +30,7 @@ def left(budget: Budget, plan: Iterable[Usage], today: Iterable[Usage]) -> Budge
     return budget.model_copy(
         update={
             "usd": None if budget.usd is None else max(budget.usd - dollars(rows), Decimal(0)),
-            "tokens": None if budget.tokens is None else max(budget.tokens - tokens(rows), 0),
+            "tokens": None if budget.tokens is None else max(budget.tokens - sum(row.tokens for row in rows), 0),
             "usd_today": left_today(budget, today),
         }
     )
@@ -44,9 +44,3 @@ def left_today(budget: Budget, today: Iterable[Usage]) -> Decimal | None:
 def dollars(rows: Iterable[Usage]) -> Decimal:
     """Return the known dollars of these runs."""
     return sum((row.usd for row in rows if row.usd is not None), Decimal(0))
-
-
-def tokens(rows: Iterable[Usage]) -> int:
-    """Return the known tokens of every kind; reasoning is part of the output."""
-    kinds = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-    return sum(getattr(row, kind) or 0 for row in rows for kind in kinds)

@@ -80,7 +80,7 @@ class RunnerApi:
                 raise Refused(409, f"Job {job.id} has been claimed already.")
             _tell(tx, job, JobClaimed(at=tx.now, source=f"claim:{job.id}", job=job.id), f"claim:{job.id}")
             spent = [row.usage for row in usage.of_plan(tx, job.plan_uid)]
-            budget = allowance.left(spec.budget, spent, _today(tx, job))
+            budget = allowance.left(spec.budget, spent, _today(tx, job, spec))
             now_known = {"budget": budget, "in_flight": _in_flight(tx, job)}
         return Claim(spec=spec.model_copy(update=now_known), job_key=key)
 
@@ -96,7 +96,7 @@ class RunnerApi:
             if progress.phase != job.phase:
                 source = f"progress:{job.id}:{progress.attempt}:{progress.phase}:{tx.now}"
                 _tell(tx, job, JobProgressed(at=tx.now, source=source, job=job.id, phase=progress.phase), source)
-            usd_today = allowance.left_today(spec.budget, _today(tx, job) if spec.budget.usd_today is not None else ())
+            usd_today = allowance.left_today(spec.budget, _today(tx, job, spec))
         return _stop(job.stop_reason).model_copy(update={"usd_today": usd_today})
 
     def push_token(self, job_id: str, claims: Claims, request: PushTokenRequest) -> PushToken:
@@ -186,8 +186,13 @@ def _tell(tx: Tx, job: Job, event: Any, guid: str) -> None:
     deliveries.add(tx, delivery)
 
 
-def _today(tx: Tx, job: Job) -> list[Usage]:
-    """Return what the repository's other jobs have used today, those under way by their last heartbeat."""
+def _today(tx: Tx, job: Job, spec: JobSpec) -> list[Usage]:
+    """Return what the repository's other jobs have used today, those under way by their last heartbeat.
+
+    Nothing where the day has no limit: nobody asks then.
+    """
+    if spec.budget.usd_today is None:
+        return []
     ended = usage.of_repository(tx, job.repository_id, allowance.day_start(tx.now))
     rows = [spent.usage for spent in ended if spent.job != job.id]
     under_way = jobs.under_way(tx, job.repository_id)

@@ -123,8 +123,7 @@ class Limits:
 
     def charge(self, row: Usage) -> None:
         """Count a run that went past the meter."""
-        counts = (row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens)
-        self.settle(Bound(None, 0), Bound(row.usd, sum(count for count in counts if count)))
+        self.settle(Bound(None, 0), Bound(row.usd, row.tokens))
 
     @property
     def _usd(self) -> list[_Cap]:

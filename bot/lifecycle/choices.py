@@ -10,6 +10,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from bot.lifecycle.policy_file import MOST_ATTEMPTS, MOST_MINUTES, MOST_TOKENS, MOST_USD
 from bot.lifecycle.states import Frozen
 from runner.terms import AgentSpec, Budget, Effort, Tier
 
@@ -19,14 +20,6 @@ if TYPE_CHECKING:
 
 BACK = "default"
 """The word that takes a choice back."""
-MOST_USD = 100_000
-"""Dollars, as in the policy file."""
-MOST_MINUTES = 1_440
-"""Minutes of one job, as in the policy file."""
-MOST_TOKENS = 10_000_000_000
-"""Tokens, as in the policy file."""
-MOST_ATTEMPTS = 10
-"""Attempts of one job, as in the policy file."""
 LONGEST_MODEL = 200
 """Characters of a model's name."""
 _MODEL = re.compile(r"[A-Za-z0-9][\w.:/@+\[\]-]*", re.ASCII)

@@ -27,6 +27,14 @@ BUILT_IN_GATES = ("scope", "conflict markers", "secrets", "security", "weakening
 """Names that the built-in checks have in the table, so that no command is taken for one of them."""
 PLACEHOLDERS = ("prompt_file", "result_file", "model", "unit", "attempt", "worktree")
 """What an agent's command may ask for in braces."""
+MOST_USD = 100_000
+"""Dollars that a limit may name, and that a million tokens may cost."""
+MOST_MINUTES = 1_440
+"""Minutes that a job may be given."""
+MOST_TOKENS = 10_000_000_000
+"""Tokens that a limit may name."""
+MOST_ATTEMPTS = 10
+"""Attempts that a job may be given; the contract with the runner has the same limit."""
 MAX_GATE_SECONDS = 7_200
 """The longest that one check may take; the contract with the runner has the same limit."""
 LATER: dict[Path, str] = {
@@ -85,23 +93,16 @@ def _inside(value: str) -> str:
     return value.rstrip("/")
 
 
-_NUMBER = {"type": "number", "exclusiveMinimum": 0}
 Word = Annotated[str, Field(min_length=1, max_length=300, pattern=r"^\S(.*\S)?$")]
 Shell = Annotated[str, Field(min_length=1, max_length=4_000, pattern=r"\S")]
 Glob = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_glob)]
-Usd = Annotated[
-    Decimal, BeforeValidator(_number), Field(gt=0, le=100_000), WithJsonSchema({**_NUMBER, "maximum": 100_000})
-]
-Price = Annotated[
-    Decimal,
-    BeforeValidator(_number),
-    Field(ge=0, le=100_000),
-    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 100_000}),
-]
+_USD = {"type": "number", "exclusiveMinimum": 0, "maximum": MOST_USD}
+_PRICE = {"type": "number", "minimum": 0, "maximum": MOST_USD}
+_MINUTES = {"type": "number", "exclusiveMinimum": 0, "maximum": MOST_MINUTES}
+Usd = Annotated[Decimal, BeforeValidator(_number), Field(gt=0, le=MOST_USD), WithJsonSchema(_USD)]
+Price = Annotated[Decimal, BeforeValidator(_number), Field(ge=0, le=MOST_USD), WithJsonSchema(_PRICE)]
+Minutes = Annotated[Decimal, BeforeValidator(_number), Field(gt=0, le=MOST_MINUTES), WithJsonSchema(_MINUTES)]
 CarriedPath = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_inside)]
-Minutes = Annotated[
-    Decimal, BeforeValidator(_number), Field(gt=0, le=1_440), WithJsonSchema({**_NUMBER, "maximum": 1_440})
-]
 Duration = Annotated[
     int,
     BeforeValidator(_duration),
@@ -181,13 +182,13 @@ class BudgetSection(_Section):
     """Dollars a plan, over all its jobs; without it, no limit."""
     usd_per_day: Usd | None = None
     """Dollars a day (UTC) for the whole repository; without it, no limit."""
-    tokens: int | None = Field(default=None, ge=1, le=10_000_000_000)
+    tokens: int | None = Field(default=None, ge=1, le=MOST_TOKENS)
     """Tokens of every kind a plan, over all its jobs; without it, no limit."""
     idle_calls: int = Field(default=15, ge=2, le=1_000)
     """Calls to a model in a row that bring nothing new, after which a run is ended."""
     minutes: Minutes = Decimal(60)
     """Minutes that a job may take."""
-    attempts: int = Field(default=3, ge=1, le=10)
+    attempts: int = Field(default=3, ge=1, le=MOST_ATTEMPTS)
     """How often the agent may try to pass the checks."""
 
 

@@ -77,6 +77,16 @@ ACTIONS: dict[Verb, Action] = {
     Verb.HELP: Action.ASK,
 }
 """What each command needs the right to."""
+WORDLESS: dict[Verb, type[events.HumanEvent]] = {
+    Verb.CANCEL: events.CancelRequested,
+    Verb.REOPEN: events.ReopenRequested,
+    Verb.ICEBOX: events.Shelved,
+    Verb.THAW: events.Thawed,
+    Verb.START: events.StartRequested,
+    Verb.STATUS: events.StatusRequested,
+    Verb.HELP: events.StatusRequested,
+}
+"""What a command amounts to that takes no words."""
 TAKES_ISSUE = frozenset({Verb.PLAN, Verb.UPDATE})
 """Commands that take the issue's text: as it read when they were said, whoever edits it a moment later."""
 
@@ -112,7 +122,7 @@ def _stale_reaction(request: Request, plan: Plan | None) -> Refusal | None:
     return None
 
 
-def _event(request: Request, reading: Reading) -> events.Event:  # noqa: C901, PLR0911, PLR0912 - a case a verb
+def _event(request: Request, reading: Reading) -> events.Event:  # noqa: PLR0911 - a case a verb
     said = {
         "at": request.at,
         "source": request.source,
@@ -144,20 +154,10 @@ def _event(request: Request, reading: Reading) -> events.Event:  # noqa: C901, P
             return events.UpdateRequested(**said, text=words, issue=reading.issue)
         case Verb.RETRY:
             return events.RetryRequested(**said, text=words)
-        case Verb.CANCEL:
-            return events.CancelRequested(**said)
-        case Verb.REOPEN:
-            return events.ReopenRequested(**said)
-        case Verb.ICEBOX:
-            return events.Shelved(**said)
-        case Verb.THAW:
-            return events.Thawed(**said)
-        case Verb.START:
-            return events.StartRequested(**said)
         case Verb.PRIORITY:
             return events.PriorityChosen(**said, priority=read_priority(words))
         case Verb.AGENT:
             return events.AgentChosen(**said, agent=read_agent(words, reading.policy))
         case Verb.BUDGET:
             return events.BudgetChosen(**said, budget=read_budget(words))
-    return events.StatusRequested(**said)
+    return WORDLESS[request.command.verb](**said)

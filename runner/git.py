@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urlsplit
 
+from runner.settings import LOOPBACK
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -34,8 +36,6 @@ PROBE_SECONDS = 20.0
 """For trying what this machine has."""
 READ_BYTES = 1 << 18
 """Read from git's output at once."""
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-"""Hosts that may be spoken to without TLS."""
 
 ENVIRONMENT = {
     "HOME": "/nonexistent",

@@ -14,7 +14,19 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from runner.results import ExecutionSummary, Line, Message, PlanDocument, PullRequestText, Text, Unit
+from runner.results import (
+    ExecutionSummary,
+    Inspection,
+    IssueText,
+    Line,
+    Message,
+    PlanDocument,
+    PullRequestText,
+    Recommendation,
+    SplitDocument,
+    Text,
+    Unit,
+)
 from runner.terms import AgentSpec, Budget, CheckMode, GateSpec, Network, Price, SandboxMode, Tier
 
 CONTRACT_VERSION: Literal[1] = 1
@@ -46,6 +58,8 @@ class JobKind(StrEnum):
     """Read the code at the base commit and write or rewrite the plan; changes nothing."""
     EXECUTE = "execute"
     """Carry out the approved plan on its branch, verify, push."""
+    WRITE_ISSUE = "write_issue"
+    """Write the text of an issue from a recommendation that a person accepted; changes nothing."""
     CHECK_BASE = "check_base"
     """No agent: try the merge of the approved head with the default branch, and say whether it conflicts."""
 
@@ -65,6 +79,7 @@ class Outcome(StrEnum):
 
     PLANNED = "planned"
     VERIFIED = "verified"
+    ISSUE_WRITTEN = "issue_written"
     BASE_CLEAN = "base_clean"
     BASE_CONFLICT = "base_conflict"
     BLOCKED = "blocked"
@@ -95,7 +110,13 @@ class Outcome(StrEnum):
     @property
     def is_success(self) -> bool:
         """Whether the plan goes on from here without a person."""
-        return self in {Outcome.PLANNED, Outcome.VERIFIED, Outcome.BASE_CLEAN, Outcome.BASE_CONFLICT}
+        return self in {
+            Outcome.PLANNED,
+            Outcome.VERIFIED,
+            Outcome.ISSUE_WRITTEN,
+            Outcome.BASE_CLEAN,
+            Outcome.BASE_CONFLICT,
+        }
 
 
 class Repository(Message):
@@ -120,16 +141,53 @@ class Issue(Message):
 class Feedback(Message):
     """Words of a person, or of a gate, that a job must answer. Untrusted text."""
 
-    kind: Literal["update", "retry", "conflict", "rejection"]
+    kind: Literal[
+        "update", "expand", "split", "answer", "annotation", "revise", "review", "retry", "ci", "conflict", "rejection"
+    ]
+    """``annotation``: on quoted lines of the plan; ``review``: on a line of the diff; ``ci``: the log of a check that
+    failed on GitHub."""
     author: Line
     text: Text
+    path: Line = ""
+    """The file that it is about, where it stands beside one."""
+    line: int | None = Field(default=None, ge=1)
+    quote: Text = ""
+    """The lines of the plan or of the diff that it is about."""
+
+
+class Ledger(Message):
+    """Where the work stands that is to be gone on with: what was said of it when it was shown last."""
+
+    delivered: tuple[Text, ...] = ()
+    missing: tuple[Text, ...] = ()
+    files: tuple[Text, ...] = Field(default=(), max_length=MAX_PATHS)
+    """Paths that it has changed."""
+
+
+class KnownPlan(Message):
+    """Another issue's plan, for the question whether this issue is a duplicate of it. Untrusted text."""
+
+    issue: int
+    title: Line
+    state: Line
+    files: tuple[Line, ...] = ()
+    merged_days_ago: float | None = None
+    """Since when it is merged; what appears again within :data:`REGRESSION_DAYS` is planned anew."""
+
+
+REGRESSION_DAYS = 7.0
+"""Days after a merge in which the same complaint counts as a regression rather than as a duplicate."""
+BRANCH = r"^plan/[0-9]+(-[0-9]+)?(-next)?$"
+"""A plan's branch; with ``-next`` the one on which further work for an open pull request waits for its approval."""
+MOST_KNOWN = 100
+"""Other plans that a planning job is told of, the latest."""
 
 
 class Branch(Message):
     """Another plan's branch, on which work is under way or waits for a person."""
 
     issue: int
-    name: Annotated[str, StringConstraints(pattern=r"^plan/[0-9]+(-[0-9]+)?$")]
+    name: Annotated[str, StringConstraints(pattern=BRANCH)]
     head: Sha
 
 
@@ -146,9 +204,11 @@ class JobSpec(Message):
     revision: int
     base: Sha
     """The commit of the default branch that the work starts from and is compared with."""
-    branch: Annotated[str, StringConstraints(pattern=r"^plan/[0-9]+(-[0-9]+)?$")]
+    branch: Annotated[str, StringConstraints(pattern=BRANCH)]
     head: Sha | None = None
-    """The plan branch's commit to go on from; None starts at ``base``."""
+    """The commit to go on from; None starts at ``base``. It lies on the plan's branch, or on its pull request's."""
+    shown: Sha | None = None
+    """The commit that people have approved before, in an open pull request: what is new is shown from there."""
     branch_head: Sha | None = None
     """Where the remote's plan branch must stand at the push; None: it must not exist. Anything else is somebody's."""
     merge_base_in: bool = False
@@ -156,6 +216,14 @@ class JobSpec(Message):
     issue: Issue
     plan: PlanDocument | None = None
     feedback: tuple[Feedback, ...] = ()
+    ledger: Ledger | None = None
+    """With ``head``: where the work stands."""
+    known: tuple[KnownPlan, ...] = Field(default=(), max_length=MOST_KNOWN)
+    """For a first plan: what other issues of the repository have plans."""
+    recommendation: Recommendation | None = None
+    """For ``write_issue``: what the issue is to be about."""
+    inspector: AgentSpec | None = None
+    """Who reads the verified change beside its plan; None: nobody."""
     agents: dict[Unit, AgentSpec]
     gates: tuple[GateSpec, ...] = ()
     detect_gates: bool = False
@@ -294,6 +362,9 @@ class Work(Message):
     """Files the plan names that changed on the default branch since planning."""
     collisions: tuple[Collision, ...] = Field(default=(), max_length=200)
     """Other plans' branches that this one does not merge with."""
+    since: Sha | None = None
+    """The commit from which ``files`` and ``patch`` show the change, where that is not ``base``: what an open pull
+    request had before."""
 
 
 class SandboxReport(Message):
@@ -316,7 +387,10 @@ class Report(Message):
     sentence: Text
     """What happened and what a person can do about it."""
     plan: PlanDocument | None = None
+    split: SplitDocument | None = None
+    issue: IssueText | None = None
     work: Work | None = None
+    inspection: Inspection | None = None
     conflicts: tuple[Text, ...] = ()
     """Paths in conflict, for ``base_conflict`` and conflict jobs."""
     gates: tuple[GateResult, ...] = ()

@@ -24,9 +24,14 @@ class Unit(StrEnum):
     """A folder of promptware: what an agent is asked to do."""
 
     CREATE_PLAN = "CreatePlan"
+    EXPAND_PLAN = "ExpandPlan"
     UPDATE_PLAN = "UpdatePlan"
+    SPLIT_PLAN = "SplitPlan"
     EXECUTE_PLAN = "ExecutePlan"
+    INSPECT_DIFF = "InspectDiff"
+    """Another agent than the one that wrote the change reads it beside its plan; what it finds is shown."""
     CREATE_PR = "CreatePr"
+    CREATE_ISSUE = "CreateIssue"
 
 
 class Verdict(StrEnum):
@@ -35,6 +40,8 @@ class Verdict(StrEnum):
     PLAN = "plan"
     ALREADY_DONE = "already_done"
     NEEDS_INFORMATION = "needs_information"
+    DUPLICATE = "duplicate"
+    """Another issue's plan covers it."""
     REFUSE = "refuse"
 
 
@@ -55,6 +62,69 @@ class PlanDocument(Message):
     questions: tuple[Text, ...] = ()
     reason: Text = ""
     """Why, for every verdict but ``plan``: the evidence, the missing information, the ground of the refusal."""
+    duplicate_of: int | None = Field(default=None, ge=1)
+    """With verdict ``duplicate``: the issue whose plan covers this one."""
+    changes: tuple[Text, ...] = ()
+    """What is different from the revision before, an entry a change; empty in a first plan."""
+
+
+MOST_CHILDREN = 8
+"""Plans that one plan is split into, at most: more is a project, not a change."""
+
+
+class SplitChild(Message):
+    """One of the plans that a plan is split into."""
+
+    plan: PlanDocument
+    depends_on: tuple[int, ...] = ()
+    """Positions, counted from 1, of the children that must be merged before this one starts."""
+
+
+class SplitDocument(Message):
+    """A plan in parts, as unit SplitPlan returns it (schema ``split``)."""
+
+    summary: Text
+    """How it was cut, and why there."""
+    children: tuple[SplitChild, ...] = Field(min_length=2, max_length=MOST_CHILDREN)
+
+
+MOST_RECOMMENDATIONS = 10
+"""Things beside its task that an agent may recommend."""
+
+
+class Recommendation(Message):
+    """Something worth doing that is not part of the plan; becomes an issue only when a person says so."""
+
+    title: Line = Field(min_length=1)
+    reason: Text
+    paths: tuple[Line, ...] = ()
+
+
+class IssueText(Message):
+    """Title and body of an issue, as unit CreateIssue returns it (schema ``issue``)."""
+
+    title: Annotated[str, StringConstraints(min_length=1, max_length=256)]
+    body: Text
+
+
+class Finding(Message):
+    """One thing an inspector noticed."""
+
+    severity: Literal["high", "medium", "low"]
+    path: Line = ""
+    line: int | None = Field(default=None, ge=1)
+    text: Text
+
+
+MOST_FINDINGS = 30
+"""Findings of one inspection: more are not read."""
+
+
+class Inspection(Message):
+    """What an inspector says of a change (schema ``inspection``). Shown; decides nothing."""
+
+    summary: Text
+    findings: tuple[Finding, ...] = Field(default=(), max_length=MOST_FINDINGS)
 
 
 class Lesson(Message):
@@ -74,6 +144,11 @@ class ExecutionSummary(Message):
     deviations: tuple[Text, ...] = ()
     blocked_by: Text = ""
     lessons: tuple[Lesson, ...] = ()
+    delivered: tuple[Text, ...] = ()
+    """Steps of the plan that are done."""
+    missing: tuple[Text, ...] = ()
+    """Steps of the plan that are not, each with why."""
+    recommendations: tuple[Recommendation, ...] = Field(default=(), max_length=MOST_RECOMMENDATIONS)
 
 
 class PullRequestText(Message):

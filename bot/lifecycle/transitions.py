@@ -14,67 +14,18 @@ and changes nothing; while a plan is held nobody steers it, but anybody may end 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import get_args
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.moves import jobs, people, world
 from bot.lifecycle.moves.common import Step, answer, moved, start_planning
 from bot.lifecycle.plan import Plan
+from bot.lifecycle.rules import Cells, at, complete, go, refuse, stay
 from bot.lifecycle.states import State, Via
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 EVENTS: tuple[type, ...] = get_args(get_args(ev.Event)[0])
 """Every kind of event."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One cell: the move and where it can lead, or the reason why there is none."""
-
-    move: Callable[[Plan, Any], Step] | None
-    to: frozenset[State]
-    why: str
-    answered: bool = False
-    may_stay: bool = False
-
-    def leads_to(self, state: State) -> frozenset[State]:
-        """Return every state that the plan can be in afterwards."""
-        stays = self.may_stay or self.move is None
-        return self.to | {state} if stays else self.to
-
-
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    states: frozenset[State]
-    rule: Rule
-
-
-def _set(states: State | Iterable[State]) -> frozenset[State]:
-    return frozenset({states}) if isinstance(states, State) else frozenset(states)
-
-
-def go(states: State | Iterable[State], move: Callable[[Plan, Any], Step], to: State | Iterable[State]) -> _Cells:
-    """Make the move in these states."""
-    return _Cells(_set(states), Rule(move, _set(to), move.__name__))
-
-
-def at(states: State | Iterable[State], move: Callable[[Plan, Any], Step], to: State | Iterable[State] = ()) -> _Cells:
-    """Make the move in these states; it may leave the state as it is."""
-    return _Cells(_set(states), Rule(move, _set(to), move.__name__, may_stay=True))
-
-
-def refuse(states: State | Iterable[State], why: str) -> _Cells:
-    """Change nothing and say why."""
-    return _Cells(_set(states), Rule(None, frozenset(), why, answered=True))
-
-
-def stay(states: State | Iterable[State], why: str) -> _Cells:
-    """Change nothing and journal why."""
-    return _Cells(_set(states), Rule(None, frozenset(), why))
 
 
 D, A, X, V, R, P = (
@@ -106,7 +57,7 @@ ENDED = "it has ended"
 NO_JOB = "no job is open here"
 REOPENABLE = "it has ended; /reopen brings it back"
 
-ROWS: dict[type, tuple[_Cells, ...]] = {
+ROWS: dict[type, tuple[Cells, ...]] = {
     # what people say
     ev.PlanRequested: (stay(OPEN, "a plan of this issue exists"), stay(ALL - OPEN, NEW_TRY)),
     ev.Approved: (
@@ -251,25 +202,7 @@ ROWS: dict[type, tuple[_Cells, ...]] = {
 }
 
 
-def complete(rows: dict[type, tuple[_Cells, ...]]) -> dict[tuple[State, type], Rule]:
-    """Return every pair's rule, events and states in their order.
-
-    Raises :class:`ValueError` for a pair that is missing or listed twice.
-    """
-    table: dict[tuple[State, type], Rule] = {}
-    for event, cells in rows.items():
-        for cell in cells:
-            for state in cell.states:
-                if (state, event) in table:
-                    raise ValueError(f"{event.__name__} in {state} is listed twice")
-                table[state, event] = cell.rule
-    missing = [f"{e.__name__} in {s}" for e in EVENTS for s in State if (s, e) not in table]
-    if missing:
-        raise ValueError(f"not in the table: {', '.join(missing)}")
-    return {(state, event): table[state, event] for event in EVENTS for state in State}
-
-
-TABLE = complete(ROWS)
+TABLE = complete(ROWS, EVENTS)
 """(state, event) -> rule, for every pair."""
 
 _STEERING = (

@@ -27,9 +27,9 @@ def test_every_pair_is_listed():
 def test_a_pair_listed_twice_or_not_at_all_is_refused():
     twice = {**ROWS, ev.Thawed: (*ROWS[ev.Thawed], *ROWS[ev.Thawed])}
     with pytest.raises(ValueError, match="Thawed in icebox is listed twice"):
-        complete(twice)
+        complete(twice, EVENTS)
     with pytest.raises(ValueError, match="not in the table: Gone in draft"):
-        complete({event: cells for event, cells in ROWS.items() if event is not ev.Gone})
+        complete({event: cells for event, cells in ROWS.items() if event is not ev.Gone}, EVENTS)
 
 
 def test_a_rule_says_where_it_can_lead():

@@ -1,0 +1,153 @@
+"""What can happen to a plan. Each event says when (``at``) and from where (``source``: delivery, reaction, effect).
+
+Events from people have already been authorised: :mod:`bot.lifecycle.requests` turns what they said, their permission
+and what was read at that moment into one of these.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from bot.lifecycle.events.jobs import (
+    BaseReported,
+    JobClaimed,
+    JobDispatched,
+    JobFailed,
+    JobLost,
+    JobProgressed,
+    PlanWritten,
+    WorkVerified,
+)
+from bot.lifecycle.events.people import (
+    AgentChosen,
+    Approved,
+    BudgetChosen,
+    CancelRequested,
+    PlanRequested,
+    PriorityChosen,
+    Rejected,
+    ReopenRequested,
+    RetryRequested,
+    Shelved,
+    StartRequested,
+    StatusRequested,
+    Thawed,
+    UpdateRequested,
+)
+from bot.lifecycle.events.world import (
+    ApprovalVoid,
+    BaseChecked,
+    BranchConfirmed,
+    BranchMoved,
+    EffectFailed,
+    Gone,
+    HoldLifted,
+    HoldPlaced,
+    IssueEdited,
+    PlanCommentChanged,
+    PlanPosted,
+    PullRequestClosed,
+    PullRequestMerged,
+    PullRequestOpened,
+    PullRequestReopened,
+    QueueWaits,
+    ReviewPosted,
+    SlotGranted,
+    SplitDone,
+    StatusPosted,
+)
+
+__all__ = [
+    "AgentChosen",
+    "ApprovalVoid",
+    "Approved",
+    "BaseChecked",
+    "BaseReported",
+    "BranchConfirmed",
+    "BranchMoved",
+    "BudgetChosen",
+    "CancelRequested",
+    "EffectFailed",
+    "Event",
+    "Gone",
+    "HoldLifted",
+    "HoldPlaced",
+    "HumanEvent",
+    "IssueEdited",
+    "JobClaimed",
+    "JobDispatched",
+    "JobEvent",
+    "JobFailed",
+    "JobLost",
+    "JobProgressed",
+    "PlanCommentChanged",
+    "PlanPosted",
+    "PlanRequested",
+    "PlanWritten",
+    "PriorityChosen",
+    "PullRequestClosed",
+    "PullRequestMerged",
+    "PullRequestOpened",
+    "PullRequestReopened",
+    "QueueWaits",
+    "Rejected",
+    "ReopenRequested",
+    "RetryRequested",
+    "ReviewPosted",
+    "Shelved",
+    "SlotGranted",
+    "SplitDone",
+    "StartRequested",
+    "StatusPosted",
+    "StatusRequested",
+    "Thawed",
+    "UpdateRequested",
+    "WorkVerified",
+]
+
+HumanEvent = (
+    Approved
+    | Rejected
+    | UpdateRequested
+    | RetryRequested
+    | CancelRequested
+    | ReopenRequested
+    | StatusRequested
+    | Shelved
+    | Thawed
+    | AgentChosen
+    | BudgetChosen
+    | PriorityChosen
+    | StartRequested
+)
+"""What a person says to a plan that exists."""
+JobEvent = JobDispatched | JobClaimed | JobProgressed | PlanWritten | WorkVerified | BaseReported | JobFailed | JobLost
+"""What a job's life brings; counts only for the plan's open job."""
+Event = Annotated[
+    PlanRequested
+    | HumanEvent
+    | JobEvent
+    | SplitDone
+    | PlanPosted
+    | StatusPosted
+    | BranchConfirmed
+    | ReviewPosted
+    | BaseChecked
+    | PullRequestOpened
+    | ApprovalVoid
+    | EffectFailed
+    | SlotGranted
+    | QueueWaits
+    | PlanCommentChanged
+    | IssueEdited
+    | BranchMoved
+    | PullRequestMerged
+    | PullRequestClosed
+    | PullRequestReopened
+    | HoldPlaced
+    | HoldLifted
+    | Gone,
+    Field(discriminator="type"),
+]

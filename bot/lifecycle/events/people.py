@@ -1,0 +1,123 @@
+"""What people say to a plan, authorised: :mod:`bot.lifecycle.requests` makes these of what they said."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from bot.lifecycle.choices import AgentChoice, BudgetChoice, PlanPriority
+from bot.lifecycle.events.base import BaseEvent
+from bot.lifecycle.plan import IssueSnapshot, Person, Repo
+from bot.lifecycle.policy import Policy
+from bot.lifecycle.states import Via
+
+
+class Human(BaseEvent):
+    """Something that a person said; whether they may has been judged."""
+
+    by: Person
+    via: Via
+    comment_id: int | None = None
+    """The comment that said it, for an answer beside it."""
+
+
+class PlanRequested(Human):
+    """The agent label was set, or ``/plan`` said, by a person with triage."""
+
+    type: Literal["plan_requested"] = "plan_requested"
+    repo: Repo
+    issue_number: int
+    issue: IssueSnapshot
+    policy: Policy
+
+
+class Approved(Human):
+    """A person who may said yes. What was read at that moment comes along; the gate it meets is the state's."""
+
+    type: Literal["approved"] = "approved"
+    on_comment: int | None = None
+    """The comment that a reaction stands on; None for a command."""
+    plan_sha256: str | None = None
+    """Hash of the current plan comment as just read; None where it is gone."""
+    branch_head: str | None = None
+    """The plan branch's commit as just read; None where it is gone."""
+
+
+class Rejected(Human):
+    """A person who may said no."""
+
+    type: Literal["rejected"] = "rejected"
+    reason: str = ""
+    on_comment: int | None = None
+
+
+class UpdateRequested(Human):
+    """``/update``: rewrite the plan with these words."""
+
+    type: Literal["update_requested"] = "update_requested"
+    text: str
+    issue: IssueSnapshot | None = None
+    """The issue as it read when this was said, taken in with the update."""
+
+
+class RetryRequested(Human):
+    """``/retry``: do what failed again."""
+
+    type: Literal["retry_requested"] = "retry_requested"
+    text: str = ""
+
+
+class CancelRequested(Human):
+    """``/cancel``: stop and end."""
+
+    type: Literal["cancel_requested"] = "cancel_requested"
+
+
+class ReopenRequested(Human):
+    """``/reopen``: undo a rejection or a cancellation; approval is asked anew."""
+
+    type: Literal["reopen_requested"] = "reopen_requested"
+
+
+class StatusRequested(Human):
+    """``/status``: say where the plan is."""
+
+    type: Literal["status_requested"] = "status_requested"
+
+
+class Shelved(Human):
+    """Put in the icebox."""
+
+    type: Literal["shelved"] = "shelved"
+
+
+class Thawed(Human):
+    """Taken out of the icebox."""
+
+    type: Literal["thawed"] = "thawed"
+
+
+class AgentChosen(Human):
+    """``/agent``: who does the work of this plan; None: whom the policy says."""
+
+    type: Literal["agent_chosen"] = "agent_chosen"
+    agent: AgentChoice | None
+
+
+class BudgetChosen(Human):
+    """``/budget``: what this plan may spend; None: what the policy says."""
+
+    type: Literal["budget_chosen"] = "budget_chosen"
+    budget: BudgetChoice | None
+
+
+class PriorityChosen(Human):
+    """``/priority``: which plans it starts before."""
+
+    type: Literal["priority_chosen"] = "priority_chosen"
+    priority: PlanPriority
+
+
+class StartRequested(Human):
+    """``/start``: don't wait for plans that may touch the same files."""
+
+    type: Literal["start_requested"] = "start_requested"

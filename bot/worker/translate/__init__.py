@@ -1,0 +1,34 @@
+"""GitHub's deliveries -> what they mean to plans: a request to be judged, an event, a fan-out, or nothing, with why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bot.intake import payloads as pl
+from bot.worker.translate import branches, checks, comments, installations, issues, runs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bot.store.deliveries import Delivery
+    from bot.store.engine import Tx
+
+
+def translate(tx: Tx, delivery: Delivery, bot_user_id: int) -> str:
+    """Work out what a delivery from GitHub means, and do it. Returns what came of it."""
+    event, _, _ = delivery.event.partition(".")
+    return READERS[event](tx, delivery, pl.parse(event, delivery.body), bot_user_id)
+
+
+READERS: dict[str, Callable[[Tx, Delivery, Any, int], str]] = {
+    "issues": issues.read,
+    "issue_comment": comments.read,
+    "pull_request": branches.read_pull,
+    "push": branches.read_push,
+    "check_run": checks.read,
+    "workflow_run": runs.read,
+    "repository": installations.read_repository,
+    "installation": installations.read_installation,
+    "installation_repositories": installations.read_repositories,
+}
+"""Who reads which event."""

@@ -1,0 +1,39 @@
+"""``check_run``: the buttons of the diff gate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.intake import payloads as pl
+from bot.lifecycle.commands import Command, Verb
+from bot.lifecycle.requests import Request
+from bot.lifecycle.states import Via
+from bot.store import plans
+from bot.worker.asking import ask
+
+if TYPE_CHECKING:
+    from bot.store.deliveries import Delivery
+    from bot.store.engine import Tx
+
+
+BUTTONS = {"approve": Verb.APPROVE, "reject": Verb.REJECT}
+
+
+def read(tx: Tx, delivery: Delivery, said: pl.CheckRunPayload, _bot: int) -> str:
+    """A button decides on the commit that its check run stands on, and on no other."""
+    about, plan = pl.CheckId.parse(said.check_run.external_id), plans.latest(tx, delivery.lane)
+    verb = BUTTONS.get(said.requested_action.identifier) if said.requested_action else None
+    if said.repo is None or said.sender is None or verb is None or about is None:
+        return "no button of ours"
+    if plan is None or plan.uid != about.uid or plan.review is None or plan.review.work.head != about.head:
+        return "the button of a commit that is not in review"
+    request = Request(
+        repo=said.repo,
+        issue_number=plan.issue_number,
+        command=Command(verb=verb),
+        actor=said.sender.person,
+        via=Via.BUTTON,
+        at=max(delivery.received_at, plan.review.posted_at or 0.0),
+        source=f"button:{delivery.guid}",
+    )
+    return ask(tx, request)

@@ -1,0 +1,67 @@
+"""``issue_comment``: commands, and what becomes of the comments that decisions are made on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.lifecycle import events as ev
+from bot.lifecycle.commands import parse
+from bot.lifecycle.requests import TAKES_ISSUE, Request
+from bot.lifecycle.states import Via
+from bot.store import plans
+from bot.worker.apply import apply
+from bot.worker.asking import ask
+from bot.worker.translate import common
+
+if TYPE_CHECKING:
+    from bot.intake import payloads as pl
+    from bot.store.deliveries import Delivery
+    from bot.store.engine import Tx
+
+
+def read(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int) -> str:
+    """Ask about the commands of a new comment; a changed one matters where a decision stands on it."""
+    lane_ = _lane_of_comment(tx, delivery, said)
+    if said.action != "created":
+        return _comment_changed(tx, delivery, said, bot, lane_)
+    author = said.comment.user
+    if author is None or author.type == "Bot" or said.repo is None:
+        return "bots give no commands"
+    commands = parse(said.comment.body or "")
+    snapshot = said.issue.snapshot if said.issue.pull_request is None else None
+    notes = [
+        ask(
+            tx,
+            Request(
+                repo=said.repo,
+                issue_number=int(lane_.split(":")[1]),
+                command=command,
+                actor=author.person,
+                via=Via.COMMAND,
+                at=common.epoch(said.comment.created_at),
+                source=f"comment:{said.comment.id}:{number}",
+                comment_id=said.comment.id,
+                issue=snapshot if command.verb in TAKES_ISSUE else None,
+            ),
+        )
+        for number, command in enumerate(commands)
+    ]
+    return "; ".join(notes) or "no command in it"
+
+
+def _lane_of_comment(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload) -> str:
+    """Return the lane of the plan: a comment on its pull request stands under another number."""
+    if said.issue.pull_request is None or said.repository is None:
+        return delivery.lane
+    plan = plans.by_pull_request(tx, said.repository.id, said.issue.number)
+    return plan.lane if plan else delivery.lane
+
+
+def _comment_changed(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int, lane_: str) -> str:
+    plan = plans.latest(tx, lane_)
+    if plan is None or plan.revision is None or plan.revision.comment_id != said.comment.id:
+        return "not the comment under decision"
+    if said.sender is not None and said.sender.id == bot:
+        return "our own edit"
+    by = said.sender.person if said.sender else None
+    return apply(tx, plan, ev.PlanCommentChanged(**common.said(delivery), by=by))

@@ -28,11 +28,17 @@ MAX_PROGRAM = 24_000
 """Bytes of a Program.md: longer instructions are not followed better."""
 FENCE = "---\n"
 
-OUTPUT = {
+Output = Literal["plan", "split", "execution", "inspection", "pull_request", "issue"]
+"""Names of the schemas of results."""
+OUTPUT: dict[Unit, Output] = {
     Unit.CREATE_PLAN: "plan",
+    Unit.EXPAND_PLAN: "plan",
     Unit.UPDATE_PLAN: "plan",
+    Unit.SPLIT_PLAN: "split",
     Unit.EXECUTE_PLAN: "execution",
+    Unit.INSPECT_DIFF: "inspection",
     Unit.CREATE_PR: "pull_request",
+    Unit.CREATE_ISSUE: "issue",
 }
 """The schema each unit's result must fit; a Program.md that says another would be refused its result."""
 
@@ -56,7 +62,7 @@ class FrontMatter(Message):
     """How able a model the unit asks for where the policy names neither model nor tier."""
     minutes: int = Field(gt=0, le=480)
     """Minutes one run is given at most; the job's budget can only shorten it."""
-    output: Literal["plan", "execution", "pull_request"]
+    output: Output
 
 
 @dataclass(frozen=True, slots=True)

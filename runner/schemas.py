@@ -6,15 +6,18 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.results import ExecutionSummary, PlanDocument, PullRequestText
+from runner.results import ExecutionSummary, Inspection, IssueText, PlanDocument, PullRequestText, SplitDocument
 
 if TYPE_CHECKING:
     from runner.results import Message
 
 SCHEMAS: dict[str, type[Message]] = {
     "plan": PlanDocument,
+    "split": SplitDocument,
     "execution": ExecutionSummary,
+    "inspection": Inspection,
     "pull_request": PullRequestText,
+    "issue": IssueText,
 }
 """By the name that a unit's front matter gives as its output."""
 FOLDER = Path(__file__).parent.parent / "promptware" / "schemas"

@@ -17,12 +17,21 @@ from pydantic import ValidationError
 
 from runner.gates.scope import never
 from runner.globs import any_match, fault
-from runner.results import ExecutionSummary, PlanDocument, PullRequestText, Unit, Verdict
+from runner.results import (
+    ExecutionSummary,
+    Inspection,
+    IssueText,
+    PlanDocument,
+    PullRequestText,
+    SplitDocument,
+    Unit,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-Result = PlanDocument | ExecutionSummary | PullRequestText
+Result = PlanDocument | SplitDocument | ExecutionSummary | Inspection | PullRequestText | IssueText
 
 MAX_RESULT = 512 * 1024
 """Bytes of a result; a plan that fits a comment is an eighth of it."""
@@ -33,9 +42,13 @@ FINAL_BLOCK = re.compile(r"```json[ \t]*\n((?:(?!```).)*)```\s*\Z", re.DOTALL)
 
 MODELS: dict[Unit, type[Result]] = {
     Unit.CREATE_PLAN: PlanDocument,
+    Unit.EXPAND_PLAN: PlanDocument,
     Unit.UPDATE_PLAN: PlanDocument,
+    Unit.SPLIT_PLAN: SplitDocument,
     Unit.EXECUTE_PLAN: ExecutionSummary,
+    Unit.INSPECT_DIFF: Inspection,
     Unit.CREATE_PR: PullRequestText,
+    Unit.CREATE_ISSUE: IssueText,
 }
 """What each unit returns."""
 

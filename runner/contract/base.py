@@ -1,0 +1,19 @@
+"""What all messages of the contract are made of: their version, limits, and names."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import StringConstraints
+
+CONTRACT_VERSION: Literal[1] = 1
+"""Raised when a message changes in a way that an older side would misread."""
+
+MAX_TAIL = 4_000
+"""Characters of a gate's or an agent's output that travel in a message; the whole stays on the runner."""
+MAX_PATHS = 500
+"""Paths a report lists by name; beyond it only their number is told."""
+
+Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
+Tail = Annotated[str, StringConstraints(max_length=MAX_TAIL)]
+JobId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{8,32}-[0-9]{1,6}$")]

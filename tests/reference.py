@@ -16,7 +16,7 @@ from bot.lifecycle import events as ev
 from bot.lifecycle import policy_file
 from bot.lifecycle.commands import Verb
 from bot.lifecycle.policy import Action, Policy
-from bot.lifecycle.requests import ACTIONS
+from bot.lifecycle.requests import ACTIONS, NOT_YET
 from bot.lifecycle.states import State
 from bot.lifecycle.transitions import TABLE
 
@@ -189,6 +189,7 @@ NEEDS = {
     Action.ASK: "read",
     Action.REQUEST_PLAN: "triage",
     Action.STEER: "write",
+    Action.ANSWER: "write, and the issue's author",
     Action.DECIDE: "`approvers.permission` (write)",
 }
 
@@ -204,6 +205,8 @@ def commands() -> str:
 
 
 def _states(verb: Verb) -> str:
+    if verb in NOT_YET:
+        return "nothing yet"
     event = EVENTS.get(verb)
     if event is None:
         return "every state, and without a plan"

@@ -47,6 +47,8 @@ class Action(StrEnum):
     ASK = "ask"
     REQUEST_PLAN = "request_plan"
     STEER = "steer"
+    ANSWER = "answer"
+    """Answer the plan's questions; the author of the issue may, whatever their permission."""
     DECIDE = "decide"
 
 
@@ -117,6 +119,7 @@ class Policy(Frozen):
             Action.ASK: Permission.READ,
             Action.REQUEST_PLAN: Permission.TRIAGE,
             Action.STEER: Permission.WRITE,
+            Action.ANSWER: Permission.WRITE,
             Action.DECIDE: self.approver_permission,
         }[action]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.lifecycle import events
 from bot.lifecycle.choices import NotUnderstoodError, read_agent, read_budget, read_priority
-from bot.lifecycle.commands import Command, Verb
+from bot.lifecycle.commands import NAME, Command, Verb
 from bot.lifecycle.plan import IssueSnapshot, Person, Repo
 from bot.lifecycle.policy import Action, Permission, Policy, may
 from bot.lifecycle.states import Frozen, Via
@@ -65,11 +65,18 @@ ACTIONS: dict[Verb, Action] = {
     Verb.REJECT: Action.DECIDE,
     Verb.REOPEN: Action.DECIDE,
     Verb.UPDATE: Action.STEER,
+    Verb.EXPAND: Action.STEER,
+    Verb.SPLIT: Action.STEER,
+    Verb.ANSWER: Action.ANSWER,
+    Verb.REVISE: Action.STEER,
+    Verb.FIX: Action.STEER,
+    Verb.ACCEPT: Action.STEER,
     Verb.RETRY: Action.STEER,
     Verb.CANCEL: Action.STEER,
     Verb.ICEBOX: Action.STEER,
     Verb.THAW: Action.STEER,
     Verb.START: Action.STEER,
+    Verb.DEPENDS: Action.STEER,
     Verb.PRIORITY: Action.STEER,
     Verb.AGENT: Action.DECIDE,
     Verb.BUDGET: Action.DECIDE,
@@ -87,16 +94,18 @@ WORDLESS: dict[Verb, type[events.HumanEvent]] = {
     Verb.HELP: events.StatusRequested,
 }
 """What a command amounts to that takes no words."""
+NOT_YET = frozenset({Verb.EXPAND, Verb.SPLIT, Verb.ANSWER, Verb.REVISE, Verb.FIX, Verb.ACCEPT, Verb.DEPENDS})
+"""Commands that this version knows and does not carry out."""
 TAKES_ISSUE = frozenset({Verb.PLAN, Verb.UPDATE})
 """Commands that take the issue's text: as it read when they were said, whoever edits it a moment later."""
 
 
 def decide(request: Request, reading: Reading, plan: Plan | None) -> events.Event | Refusal:
     """Return the event a request amounts to, or why it amounts to none."""
-    if not reading.still_stands:
-        return Refusal(topic=None, reason="withdrawn or edited before it was used")
+    if (silence := _not_said_to_us(request, reading)) is not None:
+        return Refusal(topic=None, reason=silence)
     action = ACTIONS[request.command.verb]
-    if not may(reading.policy, reading.permission, action):
+    if not (may(reading.policy, reading.permission, action) or _is_asked(request, action, plan)):
         topic = "needs_triage" if action is Action.REQUEST_PLAN else "not_allowed"
         silent = request.via is Via.REACTION
         needs = reading.policy.needs(action)
@@ -107,6 +116,21 @@ def decide(request: Request, reading: Reading, plan: Plan | None) -> events.Even
         return _event(request, reading)
     except NotUnderstoodError as fault:
         return Refusal(topic="not_understood", reason=str(fault))
+
+
+def _not_said_to_us(request: Request, reading: Reading) -> str | None:
+    """Return why what was said is no saying at all, or none to this bot."""
+    if not reading.still_stands:
+        return "withdrawn or edited before it was used"
+    if request.command.prefix not in {"", NAME}:
+        return f"meant for /{request.command.prefix}"
+    return None
+
+
+def _is_asked(request: Request, action: Action, plan: Plan | None) -> bool:
+    """Whether the issue's author answers: what the plan asks is asked of them too."""
+    author = plan.issue.author if plan is not None else None
+    return action is Action.ANSWER and author is not None and author.id == request.actor.id
 
 
 def _stale_reaction(request: Request, plan: Plan | None) -> Refusal | None:
@@ -122,7 +146,7 @@ def _stale_reaction(request: Request, plan: Plan | None) -> Refusal | None:
     return None
 
 
-def _event(request: Request, reading: Reading) -> events.Event:  # noqa: PLR0911 - a case a verb
+def _event(request: Request, reading: Reading) -> events.Event | Refusal:  # noqa: PLR0911 - a case a verb
     said = {
         "at": request.at,
         "source": request.source,
@@ -131,6 +155,8 @@ def _event(request: Request, reading: Reading) -> events.Event:  # noqa: PLR0911
         "comment_id": request.comment_id,
     }
     words = request.command.argument
+    if request.command.verb in NOT_YET:
+        return Refusal(topic="not_now", reason=f"/{request.command.verb} is not carried out by this version")
     match request.command.verb:
         case Verb.PLAN:
             assert reading.issue is not None, "the issue is read with every request for a plan"  # noqa: S101

@@ -18,7 +18,8 @@ def verbs(text: str) -> list[Verb]:
 @pytest.mark.parametrize("verb", list(Verb))
 def test_every_verb_is_understood(verb):
     assert parse(f"/{verb}") == (Command(verb=verb),)
-    assert parse(f"/twogate {verb}") == (Command(verb=verb),)
+    assert parse(f"/twogate {verb}") == (Command(verb=verb, prefix="twogate"),)
+    assert parse(f"/Other-Bot2 {verb}") == (Command(verb=verb, prefix="other-bot2"),)
 
 
 @pytest.mark.parametrize(
@@ -134,11 +135,12 @@ def test_several_act_in_order():
 
 @pytest.mark.parametrize(("text", "word"), [("/twogate", ""), ("/twogate frobnicate now", "frobnicate")])
 def test_our_name_with_no_verb_asks_for_help(text, word):
-    assert parse(text) == (Command(verb=Verb.HELP, argument=word),)
+    assert parse(text) == (Command(verb=Verb.HELP, argument=word, prefix="twogate"),)
 
 
 def test_a_verb_of_ours_with_an_argument_keeps_it():
-    assert parse("/twogate update\tshorter, please") == (Command(verb=Verb.UPDATE, argument="shorter, please"),)
+    said = Command(verb=Verb.UPDATE, argument="shorter, please", prefix="twogate")
+    assert parse("/twogate update\tshorter, please") == (said,)
 
 
 @given(st.text(alphabet="/aprovetws `~<>!-\n\r\t*1.)", max_size=200))

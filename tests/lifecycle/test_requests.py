@@ -6,8 +6,9 @@ import pytest
 
 from bot.lifecycle import events as ev
 from bot.lifecycle.commands import Command, Verb
+from bot.lifecycle.plan import Person, Plan
 from bot.lifecycle.policy import Permission, Policy
-from bot.lifecycle.requests import ACTIONS, Reading, Refusal, Request, decide
+from bot.lifecycle.requests import ACTIONS, NOT_YET, Reading, Refusal, Request, decide
 from bot.lifecycle.states import State, Via, WaitingOn
 from tests.lifecycle import stories
 from tests.lifecycle.makers import ALICE, HEAD, ISSUE, REPO
@@ -20,11 +21,18 @@ LEAST = {
     Verb.REJECT: Permission.MAINTAIN,
     Verb.REOPEN: Permission.MAINTAIN,
     Verb.UPDATE: Permission.WRITE,
+    Verb.EXPAND: Permission.WRITE,
+    Verb.SPLIT: Permission.WRITE,
+    Verb.ANSWER: Permission.WRITE,
+    Verb.REVISE: Permission.WRITE,
+    Verb.FIX: Permission.WRITE,
+    Verb.ACCEPT: Permission.WRITE,
     Verb.RETRY: Permission.WRITE,
     Verb.CANCEL: Permission.WRITE,
     Verb.ICEBOX: Permission.WRITE,
     Verb.THAW: Permission.WRITE,
     Verb.START: Permission.WRITE,
+    Verb.DEPENDS: Permission.WRITE,
     Verb.PRIORITY: Permission.WRITE,
     Verb.AGENT: Permission.MAINTAIN,
     Verb.BUDGET: Permission.MAINTAIN,
@@ -85,10 +93,11 @@ def test_words_that_mean_nothing_are_answered_with_what_would(verb, words):
 
 
 def test_every_verb_is_judged():
-    assert set(ACTIONS) == set(Verb) == set(EVENTS) == set(LEAST)
+    assert set(ACTIONS) == set(Verb) == set(LEAST)
+    assert set(EVENTS) == set(Verb) - NOT_YET
 
 
-@pytest.mark.parametrize("verb", list(Verb))
+@pytest.mark.parametrize("verb", list(EVENTS))
 def test_a_command_becomes_its_event_for_who_may(verb):
     event = decide(request(verb, WORDS.get(verb, "words")), reading(LEAST[verb]), PLAN)
     assert type(event) is EVENTS[verb]
@@ -112,15 +121,41 @@ def test_what_was_said_and_read_comes_along():
 @pytest.mark.parametrize("verb", list(Verb))
 @pytest.mark.parametrize("permission", list(Permission))
 def test_who_may_not_is_refused_and_told_what_it_needs(verb, permission):
-    answer = decide(request(verb), reading(permission), PLAN)
+    answer = decide(request(verb), reading(permission), None)
     if permission >= LEAST[verb]:
-        assert not isinstance(answer, Refusal)
+        assert isinstance(answer, Refusal) == (verb in NOT_YET)
         return
     assert answer == Refusal(
         topic="needs_triage" if verb is Verb.PLAN else "not_allowed",
         reason=f"alice lacks {LEAST[verb]}",
         needs=LEAST[verb],
     )
+
+
+@pytest.mark.parametrize("verb", sorted(NOT_YET))
+def test_what_is_not_carried_out_yet_is_said(verb):
+    answer = decide(request(verb), reading(), PLAN)
+    assert answer == Refusal(topic="not_now", reason=f"/{verb} is not carried out by this version")
+
+
+def test_the_author_of_the_issue_may_answer_what_the_plan_asks():
+    reporter = Person(id=77, login="reporter")
+    by = {who: PLAN.model_copy(update={"issue": ISSUE.model_copy(update={"author": who})}) for who in (reporter, None)}
+
+    def topic(verb: Verb, plan: Plan | None) -> str | None:
+        answer = decide(request(verb, "1: yes", actor=reporter), reading(Permission.NONE), plan)
+        return answer.topic if isinstance(answer, Refusal) else None
+
+    assert topic(Verb.ANSWER, by[reporter]) == "not_now"
+    assert {topic(Verb.ANSWER, plan) for plan in (PLAN, by[None], None)} == {"not_allowed"}
+    assert topic(Verb.UPDATE, by[reporter]) == "not_allowed"
+
+
+def test_a_command_that_names_another_bot_is_met_with_silence():
+    named = [Command(verb=Verb.CANCEL, prefix=prefix) for prefix in ("", "twogate", "tg")]
+    answers = [decide(request(Verb.CANCEL, command=command), reading(), PLAN) for command in named]
+    assert [type(answer) for answer in answers] == [ev.CancelRequested, ev.CancelRequested, Refusal]
+    assert answers[2] == Refusal(topic=None, reason="meant for /tg")
 
 
 def test_a_reaction_of_who_may_not_is_met_with_silence():

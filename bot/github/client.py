@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from bot.github.clients import App, Clients
 from bot.github.connection import Connection
-from bot.github.ensure import Ensures
 from bot.github.gateway import Gateway
+from bot.github.issues import Issues
 from bot.github.writes import Writes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class GitHubGateway(Ensures, Writes, Gateway):
+class GitHubGateway(Issues, Writes, Gateway):
     """The gateway. Safe to share between threads; make it after a fork, since it keeps connections."""
 
     def close(self) -> None:

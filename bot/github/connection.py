@@ -48,6 +48,14 @@ class Place:
         except Moved:
             return rest.call(method, self.connection.prefix(self.repo, anew=True) + path, params=params, json=json)
 
+    def kept_elsewhere(self, path: str) -> str:
+        """Return where something under the repository that GitHub keeps elsewhere can be had for a minute."""
+        rest = self.connection.rest(self.repo)
+        try:
+            return rest.kept_elsewhere(self.connection.prefix(self.repo) + path)
+        except Moved:
+            return rest.kept_elsewhere(self.connection.prefix(self.repo, anew=True) + path)
+
     def pages(
         self, path: str, params: Mapping[str, str | int] | None = None, *, key: str | None = None
     ) -> Iterator[Any]:
@@ -145,3 +153,7 @@ class Verbs:
 
     def _at(self, repo: Repo) -> Place:
         return self._connection.at(repo)
+
+    def _must_be_there(self, repo: Repo) -> None:
+        """Raise ``Missing`` where the repository itself is out of reach, so that nothing in it counts as absent."""
+        self._connection.by_number(repo)

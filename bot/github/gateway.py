@@ -16,6 +16,7 @@ from bot.errors import Permanent
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from bot.lifecycle.ci import CiCheck
     from bot.lifecycle.plan import IssueSnapshot, Person, Repo
     from bot.lifecycle.policy import Permission
 
@@ -97,6 +98,61 @@ class Pull:
     state: Literal["open", "closed"]
     merged: bool
     head_repository_id: int | None
+    head: str
+    """The commit that it offers."""
+    head_branch: str
+    base: str
+    """Name of the branch that it goes to."""
+    mergeable: bool | None
+    """None: GitHub has not worked it out yet, or it was read from a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class InlineComment:
+    """A comment beside a line of a commit or of a pull request. Untrusted text; times are seconds since the epoch."""
+
+    id: int
+    author: Person | None
+    by_bot: bool
+    """Written by an App or a machine account of one, this one or another."""
+    body: str
+    commit: str
+    """The commit by which ``line`` counts."""
+    path: str
+    """Empty: on the commit as a whole."""
+    line: int | None
+    """Of the file as it is at that commit; None where it is about the whole file or about a line that was removed."""
+    hunk: str
+    """The lines of the diff that it stands under, where GitHub tells them."""
+    reply_to: int | None
+    """The comment of a pull request that this one answers."""
+    created_at: float
+    updated_at: float
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullReview:
+    """A review of a pull request that was handed in. Untrusted text."""
+
+    id: int
+    author: Person | None
+    by_bot: bool
+    state: Literal["approved", "changes_requested", "commented", "dismissed"]
+    body: str
+    commit: str
+    """The head that was reviewed; empty where GitHub has let go of it."""
+    submitted_at: float
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class MadeIssue:
+    """An issue that the bot opened. ``id`` is GitHub's own number of it, which sub-issues are named by."""
+
+    number: int
+    id: int
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +251,43 @@ class Gateway(Protocol):
         """Return how two commits or branches stand to each other."""
         ...
 
+    def organisation_file(self, repo: Repo, path: str) -> str | None:
+        """Return a text file of the owner's ``.github`` repository as it is now; None where either is not there."""
+        ...
+
+    def team_member(self, repo: Repo, org: str, team: str, person: Person) -> bool:
+        """Whether the person is in a team (by its slug) or one below it; a team that is not there has no members.
+
+        Raises ``Permanent`` where the App may not read members.
+        """
+        ...
+
+    def checks(self, repo: Repo, head: str) -> tuple[CiCheck, ...]:
+        """Return what others report about a commit: the newest check run and status of each name; ours left out.
+
+        Statuses are left out where the App was not given the right to read them.
+        """
+        ...
+
+    def job_log(self, repo: Repo, job_id: int) -> str | None:
+        """Return the end of the log of an Actions job; None where GitHub has none (any more). Untrusted text."""
+        ...
+
+    def commit_comments(self, repo: Repo, base: str, head: str) -> list[InlineComment]:
+        """Return the comments on the commits that ``head`` has beyond ``base`` (the newest 250), oldest commit first.
+
+        Raises ``Missing`` where either is not there.
+        """
+        ...
+
+    def review_comments(self, repo: Repo, pull: int) -> list[InlineComment]:
+        """Return the comments beside lines of a pull request, oldest first."""
+        ...
+
+    def reviews(self, repo: Repo, pull: int) -> list[PullReview]:
+        """Return the reviews of a pull request that were handed in, oldest first."""
+        ...
+
     def run(self, repo: Repo, run_id: int) -> Run:
         """Return a workflow run at its latest attempt."""
         ...
@@ -255,6 +348,31 @@ class Gateway(Protocol):
 
     def delete_branch(self, repo: Repo, branch: str, head: str) -> None:
         """Remove a plan's branch where it is at ``head``; gone is as wanted, another commit is ``Permanent``."""
+        ...
+
+    def advance_branch(self, repo: Repo, branch: str, head: str, *, expected: str) -> None:
+        """Bring a plan's branch from ``expected`` on to ``head``, which follows it; at ``head`` already is as wanted.
+
+        Raises ``Permanent`` where it is anywhere else, or ``head`` does not follow.
+        """
+        ...
+
+    def ensure_issue(
+        self, repo: Repo, key: str, title: str, body: str, labels: Sequence[str], *, first: bool
+    ) -> MadeIssue:
+        """Open an issue once. Its text begins with the invisible mark of ``key``, as a comment's does."""
+        ...
+
+    def ensure_sub_issue(self, repo: Repo, parent: int, child_id: int) -> bool:
+        """Make an issue, by GitHub's own number of it, a sub-issue of ``parent``.
+
+        False where the server has no sub-issues (GitHub Enterprise Server up to 3.19): then a list in the parent's
+        text has to do.
+        """
+        ...
+
+    def minimise(self, repo: Repo, node_id: str) -> None:
+        """Fold a comment away as outdated; one that is gone is as wanted."""
         ...
 
     def mint_push_token(self, repo: Repo) -> tuple[str, float]:

@@ -2,56 +2,30 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from typing import TYPE_CHECKING, Any
 
-from bot.errors import Permanent
 from bot.github import reactions, shapes
-from bot.github.connection import Verbs
 from bot.github.gateway import Missing
+from bot.github.people import People
 from bot.github.quote import segment, segments
-from bot.lifecycle.policy import Permission
+from bot.github.reviews import Reviews
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from bot.github.gateway import Comment, Comparison, IssueInfo, Pull, ReactedComment, RepositoryInfo, Run
-    from bot.lifecycle.plan import Person, Repo
+    from bot.lifecycle.plan import Repo
 
 FIND_RUN_LIMIT = 300
 """How many of the newest dispatched runs are searched for a marker: a lost answer is missed within minutes."""
 
 
-class Reads(Verbs):
+class Reads(People, Reviews):
     """What the bot asks. See :class:`bot.github.gateway.Gateway` for the failures."""
 
     def repository(self, repo: Repo) -> RepositoryInfo:
         """Return the repository by its number, wherever it lies now; at most a minute old."""
         return shapes.repository(self._connection.described(repo))
-
-    def permission(self, repo: Repo, person: Person) -> Permission:
-        """Return what the person with this number may do; their login is looked up anew where it is another's now."""
-        answer = self._permission_of(repo, person.login)
-        if answer is None or (answer.get("user") or {}).get("id") != person.id:
-            login = self._login(repo, person.id)
-            answer = self._permission_of(repo, login) if login else None
-        if answer is None or (answer.get("user") or {}).get("id") != person.id:
-            return Permission.NONE
-        return shapes.permission(answer)
-
-    def _permission_of(self, repo: Repo, login: str) -> Any:
-        try:
-            return self._at(repo).call("GET", f"/collaborators/{segment(login)}/permission")
-        except Missing:
-            self._must_be_there(repo)
-            return None
-
-    def _login(self, repo: Repo, user_id: int) -> str | None:
-        try:
-            return str(self._connection.rest(repo).call("GET", f"/user/{user_id}")["login"])
-        except Missing:
-            return None
 
     def issue(self, repo: Repo, number: int) -> IssueInfo:
         """Return an issue as it reads now; one that was transferred away is ``Missing``."""
@@ -78,10 +52,6 @@ class Reads(Verbs):
             self._must_be_there(repo)
             return None
 
-    def _must_be_there(self, repo: Repo) -> None:
-        """Raise ``Missing`` where the repository itself is out of reach, so that nothing in it counts as absent."""
-        self._connection.by_number(repo)
-
     def file(self, repo: Repo, path: str, ref: str) -> str | None:
         """Return a text file at a commit or branch; None where there is none; ``Permanent`` for all else."""
         try:
@@ -89,12 +59,18 @@ class Reads(Verbs):
         except Missing:
             self._must_be_there(repo)
             return None
-        if not isinstance(answer, dict) or answer.get("encoding") != "base64":
-            raise Permanent(f"{path} is no file of at most 1 MB: put a small text file there.")
+        return shapes.text_file(answer, path)
+
+    def organisation_file(self, repo: Repo, path: str) -> str | None:
+        """Return a text file of the owner's ``.github`` repository as it is now; None where either is not there."""
+        owner = self.repository(repo).owner
         try:
-            return base64.b64decode(answer["content"]).decode()
-        except (UnicodeDecodeError, binascii.Error) as error:
-            raise Permanent(f"{path} is no UTF-8 text: save it as UTF-8.") from error
+            answer = self._connection.rest(repo).call(
+                "GET", f"/repos/{segment(owner)}/.github/contents/{segments(path)}"
+            )
+        except Missing:
+            return None
+        return shapes.text_file(answer, path)
 
     def compare(self, repo: Repo, base: str, head: str) -> Comparison:
         """Return how two commits or branches stand to each other."""

@@ -71,6 +71,14 @@ class Rest:
             query.update(httpx.URL(link["url"]).params)
         raise Permanent(f"{path} lists more than {PAGE_SIZE * MOST_PAGES} entries: it is not read to its end.")
 
+    def kept_elsewhere(self, path: str) -> str:
+        """Return the address that GitHub names for what it keeps elsewhere (a log), for a minute and for anybody."""
+        with translated(self._now, self._gate):
+            answer = self._github.request("GET", path, headers=self._headers).raw_response
+        if answer.status_code != httpx.codes.FOUND:
+            raise Moved(f"{path} lies elsewhere now; it was not followed.")
+        return str(answer.headers["location"])
+
     def query(self, document: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Return a GraphQL query's data, in which null stands for what is gone or hidden."""
         with translated(self._now, self._gate):

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import base64
+import binascii
+from typing import Any, Literal
 
+from bot.errors import Permanent
 from bot.github.gateway import (
     AppIdentity,
     Comment,
     Comparison,
     Grant,
+    InlineComment,
     IssueInfo,
+    MadeIssue,
     Pull,
+    PullReview,
     RepositoryInfo,
     Run,
 )
@@ -84,7 +90,66 @@ def pull(json: Any) -> Pull:
         state=json["state"],
         merged=json.get("merged_at") is not None,
         head_repository_id=(head.get("repo") or {}).get("id"),
+        head=head["sha"],
+        head_branch=head["ref"],
+        base=json["base"]["ref"],
+        mergeable=json.get("mergeable"),
     )
+
+
+def inline_comment(json: Any) -> InlineComment:
+    """Return a comment on a commit or beside a line of a pull request.
+
+    Where the line is gone from the pull request since, it is told as it was when the comment was written.
+    """
+    line, commit = json.get("line"), json["commit_id"]
+    if line is None and json.get("original_line") is not None:
+        line, commit = json["original_line"], json["original_commit_id"]
+    return InlineComment(
+        id=json["id"],
+        author=person(json.get("user")),
+        by_bot=(json.get("user") or {}).get("type") == "Bot",
+        body=json.get("body") or "",
+        commit=commit,
+        path=json.get("path") or "",
+        line=None if json.get("side") == "LEFT" else line,
+        hunk=json.get("diff_hunk") or "",
+        reply_to=json.get("in_reply_to_id"),
+        created_at=seconds(json["created_at"]),
+        updated_at=seconds(json["updated_at"]),
+        url=json["html_url"],
+    )
+
+
+REVIEW_STATES: dict[str, Literal["approved", "changes_requested", "commented", "dismissed"]] = {
+    "APPROVED": "approved",
+    "CHANGES_REQUESTED": "changes_requested",
+    "COMMENTED": "commented",
+    "DISMISSED": "dismissed",
+}
+"""States of a review that was handed in; ``PENDING`` is its author's alone."""
+
+
+def review(json: Any) -> PullReview | None:
+    """Return a review; None for one that is not handed in, or of a kind not known."""
+    state = REVIEW_STATES.get(json.get("state") or "")
+    if state is None or not json.get("submitted_at"):
+        return None
+    return PullReview(
+        id=json["id"],
+        author=person(json.get("user")),
+        by_bot=(json.get("user") or {}).get("type") == "Bot",
+        state=state,
+        body=json.get("body") or "",
+        commit=json.get("commit_id") or "",
+        submitted_at=seconds(json["submitted_at"]),
+        url=json["html_url"],
+    )
+
+
+def made_issue(json: Any) -> MadeIssue:
+    """Return an issue by its numbers."""
+    return MadeIssue(number=json["number"], id=json["id"], url=json["html_url"])
 
 
 def comparison(json: Any) -> Comparison:
@@ -96,6 +161,16 @@ def comparison(json: Any) -> Comparison:
         paths=tuple(dict.fromkeys(names)),
         complete=len(files) < COMPARED_FILES,
     )
+
+
+def text_file(json: Any, path: str) -> str:
+    """Return a file's text. Raises ``Permanent`` where it is no text file of at most a megabyte."""
+    if not isinstance(json, dict) or json.get("encoding") != "base64":
+        raise Permanent(f"{path} is no file of at most 1 MB: put a small text file there.")
+    try:
+        return base64.b64decode(json["content"]).decode()
+    except (UnicodeDecodeError, binascii.Error) as error:
+        raise Permanent(f"{path} is no UTF-8 text: save it as UTF-8.") from error
 
 
 def permission(json: Any) -> Permission:

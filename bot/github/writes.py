@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 OWN_BRANCHES = "plan/"
 """The bot removes no other branch, whatever it is told."""
 
+MINIMISE = """
+mutation($id: ID!) {
+  minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } }
+}
+"""
+
 
 class Writes(Verbs):
     """What the bot changes, takes back, or asks to be done again."""
@@ -62,6 +68,22 @@ class Writes(Verbs):
         except Refused as refusal:
             if "does not exist" not in refusal.said:
                 raise
+
+    def advance_branch(self, repo: Repo, branch: str, head: str, *, expected: str) -> None:
+        """Bring a plan's branch from ``expected`` on to ``head``, which follows it; there already is as wanted."""
+        if not branch.startswith(OWN_BRANCHES):
+            raise Permanent(f"{branch} is no branch of a plan: the bot does not move it.")
+        at = self._at(repo).call("GET", f"/git/ref/heads/{segments(branch)}")["object"]["sha"]
+        if at == head:
+            return
+        if at != expected:
+            raise Permanent(f"{branch} is at {at[:10]} rather than {expected[:10]}: somebody has pushed to it.")
+        self._at(repo).call("PATCH", f"/git/refs/heads/{segments(branch)}", json={"sha": head, "force": False})
+
+    def minimise(self, repo: Repo, node_id: str) -> None:
+        """Fold a comment away as outdated; one that is gone is as wanted."""
+        self._connection.before_write(repo.installation_id)
+        self._connection.rest(repo).query(MINIMISE, {"id": node_id})
 
     def mint_push_token(self, repo: Repo) -> tuple[str, float]:
         """Return a token that may write the contents of this repository alone, and when it ends (epoch seconds)."""

@@ -205,10 +205,11 @@ ROWS: dict[type, tuple[Cells, ...]] = {
 TABLE = complete(ROWS, EVENTS)
 """(state, event) -> rule, for every pair."""
 
-_STEERING = (
+STEERING = (
     *(ev.Approved, ev.UpdateRequested, ev.RetryRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed),
     *(ev.AgentChosen, ev.BudgetChosen, ev.PriorityChosen, ev.StartRequested),
 )
+"""What nobody can do to a plan that is held."""
 _JOB_EVENTS = get_args(ev.JobEvent)
 _QUEUE_EVENTS = (ev.SlotGranted, ev.QueueWaits)
 
@@ -224,7 +225,7 @@ def _step(plan: Plan, event: ev.Event) -> Step:
         return Step(plan, (), f"late: job {event.job} is not open")
     if plan.hold is not None and isinstance(event, _QUEUE_EVENTS):
         return Step(plan, (), f"held: {plan.hold.causes[0]}")
-    if plan.hold is not None and isinstance(event, _STEERING):
+    if plan.hold is not None and isinstance(event, STEERING):
         return answer(plan, event, fx.Topic.PLAN_HELD, "held: nobody steers it now", cause=plan.hold.causes[0])
     rule = TABLE[plan.state, type(event)]
     if rule.move is not None:

@@ -17,6 +17,7 @@ from bot.lifecycle.transitions import EVENTS, ROWS, TABLE, complete, transition
 from runner.contract import GateStatus, JobKind, Outcome, Phase
 from runner.results import Verdict
 from tests.lifecycle import makers
+from tests.lifecycle.promises import Promises
 
 
 def test_every_pair_is_listed():
@@ -53,7 +54,7 @@ PEOPLE = [makers.ALICE, Person(id=12, login="bob")]
 SHAS = ["1" * 64, "2" * 64]
 
 
-class AnyHistory(RuleBasedStateMachine):
+class AnyHistory(Promises, RuleBasedStateMachine):
     """Throws every kind of event at a plan, in any order, repeated, late or invented, and watches what comes out."""
 
     @initialize()
@@ -335,12 +336,6 @@ class AnyHistory(RuleBasedStateMachine):
         if plan.state is not State.PR_OPEN:
             probe = ev.CancelRequested(at=self.clock, source="probe", by=makers.ALICE, via=Via.COMMAND)
             assert transition(plan, probe).plan.state is State.CANCELLED
-
-    @invariant()
-    def approvals_cover_what_stands(self):
-        if self.plan is None or self.plan.plan_approval is None:
-            return
-        assert self.plan.plan_approval.binds_to == self.plan.revision.sha256 or self.plan.ended
 
 
 AnyHistory.TestCase.settings = settings(

@@ -49,6 +49,7 @@ HOLDS = {
 OUTCOMES = {
     Outcome.PLANNED: "The plan could not be taken on.",
     Outcome.VERIFIED: "The verified work could not be taken on.",
+    Outcome.ISSUE_WRITTEN: "The issue could not be opened.",
     Outcome.BASE_CLEAN: "The pull request could not be opened.",
     Outcome.BASE_CONFLICT: "The diff conflicts with the default branch.",
     Outcome.BLOCKED: "The agent could not go on.",

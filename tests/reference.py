@@ -13,9 +13,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from bot.lifecycle import events as ev
-from bot.lifecycle import policy_file
+from bot.lifecycle import policy_faults, policy_file, policy_keys
 from bot.lifecycle.commands import Verb
 from bot.lifecycle.policy import Action, Policy
+from bot.lifecycle.policy_values import in_words
 from bot.lifecycle.requests import ACTIONS, NOT_YET
 from bot.lifecycle.states import State
 from bot.lifecycle.transitions import TABLE
@@ -103,32 +104,36 @@ def _plain(text: str) -> str:
     return line.replace("``", "`")
 
 
-def policy_keys() -> str:
+def keys_of_the_policy() -> str:
     """Every key of the policy file with its default and meaning, and those that are refused until they are honoured."""
-    rows = ["| key | values | default | meaning |", "|---|---|---|---|", *_keys(policy_file.PolicyFile, "")]
+    rows = ["| key | values | default | meaning |", "|---|---|---|---|", *_keys(policy_keys.PolicyFile, "")]
     rows += ["", "Known and refused, so that nobody relies on them:", "", "| key | why |", "|---|---|"]
-    rows += [f"| `{'.'.join(map(str, path))}` | {why} |" for path, why in policy_file.LATER.items()]
+    rows += [f"| `{'.'.join(map(str, path))}` | {why} |" for path, why in policy_faults.LATER.items()]
     return "\n".join(rows)
 
 
 SECTIONS: dict[str, tuple[type[BaseModel], str]] = {
-    "agent": (policy_file.AgentSection, "agent."),
-    "units": (policy_file.UnitSection, "units.<Unit>."),
-    "agents": (policy_file.OwnAgentSection, "agents.<name>."),
-    "approvers": (policy_file.ApproversSection, "approvers."),
-    "queue": (policy_file.QueueSection, "queue."),
-    "budget": (policy_file.BudgetSection, "budget."),
-    "gates": (policy_file.GateSection, "gates[]."),
-    "tiers": (policy_file.TierSection, "tiers.<agent>."),
-    "prices": (policy_file.PriceSection, "prices.<model>."),
-    "checks": (policy_file.ChecksSection, "checks."),
+    "agent": (policy_keys.AgentSection, "agent."),
+    "units": (policy_keys.UnitSection, "units.<Unit>."),
+    "agents": (policy_keys.OwnAgentSection, "agents.<name>."),
+    "inspector": (policy_keys.UnitSection, "inspector."),
+    "approvers": (policy_keys.ApproversSection, "approvers."),
+    "commands": (policy_keys.CommandsSection, "commands."),
+    "queue": (policy_keys.QueueSection, "queue."),
+    "ci": (policy_keys.CiSection, "ci."),
+    "branches": (policy_keys.BranchesSection, "branches."),
+    "budget": (policy_keys.BudgetSection, "budget."),
+    "gates": (policy_keys.GateSection, "gates[]."),
+    "tiers": (policy_keys.TierSection, "tiers.<agent>."),
+    "prices": (policy_keys.PriceSection, "prices.<model>."),
+    "checks": (policy_keys.ChecksSection, "checks."),
 }
 
 
 def _keys(model: type[BaseModel], prefix: str) -> list[str]:
     schema, rows = policy_file.json_schema(), []
     properties = (
-        schema["properties"] if model is policy_file.PolicyFile else schema["$defs"][model.__name__]["properties"]
+        schema["properties"] if model is policy_keys.PolicyFile else schema["$defs"][model.__name__]["properties"]
     )
     for name, field in model.model_fields.items():
         path = (*(part for part in prefix.rstrip(".").split(".") if part), name)
@@ -137,17 +142,15 @@ def _keys(model: type[BaseModel], prefix: str) -> list[str]:
             text = _plain(field.description or section.__doc__ or "")
             rows.append(f"| `{name}` |  | {_default(name, field.default)} | {text} |")
             rows += _keys(section, below)
-        elif path not in policy_file.LATER:
-            default = "required" if field.is_required() else _default(name, field.default)
-            rows.append(
-                f"| `{prefix}{name}` | {_values(properties[name])} | {default} | {_plain(field.description or '')} |"
-            )
+        elif path not in policy_faults.LATER:
+            values = _values(properties[name])
+            value = in_words(field.default) if values.startswith("a time") else field.default
+            default = "required" if field.is_required() else _default(name, value)
+            rows.append(f"| `{prefix}{name}` | {values} | {default} | {_plain(field.description or '')} |")
     return rows
 
 
 def _default(name: str, value: Any) -> str:
-    if name == "timeout":
-        return "`15m`"
     if value is None:
         return "none" if name != "gates" else "recognised"
     if isinstance(value, BaseModel) or value == {}:
@@ -218,7 +221,7 @@ def _states(verb: Verb) -> str:
 
 GENERATED = {
     "docs/reference/limits.md": {"limits": limits},
-    "docs/reference/policy.md": {"keys": policy_keys},
+    "docs/reference/policy.md": {"keys": keys_of_the_policy},
     "docs/reference/commands.md": {"commands": commands},
 }
 """Page -> the parts between its markers."""

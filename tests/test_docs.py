@@ -16,7 +16,7 @@ import yaml
 
 from bot import cli
 from bot.lifecycle.policy import parse_policy
-from bot.lifecycle.policy_file import BUILT_IN_AGENTS, PLACEHOLDERS
+from bot.lifecycle.policy_values import BUILT_IN_AGENTS, PLACEHOLDERS
 from runner import __main__ as runner_cli
 from runner.agents.base import count, dollars, json_lines
 from runner.agents.claude import CREDENTIALS, MAX_TURNS

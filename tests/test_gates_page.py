@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bot.lifecycle.policy_file import BUILT_IN_GATES
+from bot.lifecycle.policy_values import BUILT_IN_GATES
 from runner.gates.registry import BUILT_IN
 from runner.terms import CheckMode
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from bot.lifecycle.policy_file import MOST_ATTEMPTS, MOST_MINUTES, MOST_TOKENS, MOST_USD
+from bot.lifecycle.policy_values import MOST_ATTEMPTS, MOST_MINUTES, MOST_TOKENS, MOST_USD
 from bot.lifecycle.states import Frozen
 from runner.terms import AgentSpec, Budget, Effort, Tier
 

@@ -7,50 +7,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from enum import IntEnum, StrEnum
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from bot.lifecycle.policy_file import (
-    BUILT_IN_AGENTS,
-    AgentSection,
-    GateSection,
-    OwnAgentSection,
-    PolicyError,
-    PolicyFile,
-    TierSection,
-    UnitSection,
-    read,
-)
+from bot.lifecycle.approvers import Approvers
+from bot.lifecycle.permission import Action, Permission
+from bot.lifecycle.policy_faults import PolicyError
+from bot.lifecycle.policy_file import read
+from bot.lifecycle.policy_keys import INSPECTING, GateSection, OwnAgentSection, PolicyFile, TierSection
+from bot.lifecycle.policy_values import BUILT_IN_AGENTS
 from bot.lifecycle.states import Frozen
 from runner.results import Unit
 from runner.terms import AgentSpec, Api, Budget, CheckMode, Effort, GateSpec, Network, Price, SandboxMode, Tier
 
-__all__ = ["Action", "Permission", "Policy", "PolicyError", "may", "parse_policy"]
-
-
-class Permission(IntEnum):
-    """GitHub's built-in roles in order; a custom role counts as the built-in one below it."""
-
-    NONE = 0
-    READ = 1
-    TRIAGE = 2
-    WRITE = 3
-    MAINTAIN = 4
-    ADMIN = 5
-
-
-class Action(StrEnum):
-    """Kinds of things people do; the policy says what each needs."""
-
-    ASK = "ask"
-    REQUEST_PLAN = "request_plan"
-    STEER = "steer"
-    ANSWER = "answer"
-    """Answer the plan's questions; the author of the issue may, whatever their permission."""
-    DECIDE = "decide"
-
+__all__ = ["Action", "Approvers", "CiPolicy", "Permission", "Policy", "PolicyError", "may", "parse_policy"]
 
 CLAUDE = AgentSpec(name="claude")
 """The agent where nothing names one."""
@@ -58,6 +29,17 @@ CLAUDE = AgentSpec(name="claude")
 
 def _everywhere(agent: AgentSpec = CLAUDE) -> dict[Unit, AgentSpec]:
     return dict.fromkeys(Unit, agent)
+
+
+class CiPolicy(Frozen):
+    """What checks of other Apps mean to a plan."""
+
+    require: tuple[str, ...] = ()
+    """Names of those that must pass before the diff gate."""
+    timeout_seconds: int = 3_600
+    """How long they are waited for."""
+    fix: int = 0
+    """Times that the pull request's failing checks are worked on without a person asking."""
 
 
 class Policy(Frozen):
@@ -68,9 +50,20 @@ class Policy(Frozen):
     """Resolved: which agent carries out each unit."""
     own_agents: dict[str, AgentSpec] = Field(default_factory=dict)
     """Agents that the repository defines, by name, whether a unit uses them or not."""
-    approver_permission: Permission = Permission.WRITE
+    inspector: AgentSpec | None = None
+    """Who reads each diff before a person does; None: nobody."""
+    approvers: Approvers = Approvers()
+    prefix: str | None = None
+    """The word that commands must begin with, beside ``twogate``; None: none is needed."""
     max_parallel: int = 4
     overlap: Literal["wait", "warn", "off"] = "wait"
+    max_in_review: int = 8
+    """Plans that may wait for their diff review before no other is started."""
+    ci: CiPolicy = CiPolicy()
+    keep_branch_seconds: int = 14 * 86_400
+    """How long the branch of a pull request that was closed unmerged stays."""
+    paused: bool = False
+    """No new work is started."""
     sandbox: SandboxMode = SandboxMode.REQUIRED
     network: Network = Network.ON
     budget: Budget = Budget()
@@ -84,6 +77,14 @@ class Policy(Frozen):
     checks: dict[str, CheckMode] = Field(default_factory=dict)
     """What becomes of what the built-in checks find, where the file says it."""
     protected: tuple[str, ...] = (".github/**",)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_older_releases(cls, data: Any) -> Any:
+        """Read a stored policy of a release that knew the approvers' permission alone."""
+        if isinstance(data, dict) and "approver_permission" in data:
+            data = {"approvers": {"permission": data["approver_permission"]}, **data}
+        return data
 
     @classmethod
     def default(cls, agent: AgentSpec = CLAUDE) -> Policy:
@@ -120,7 +121,7 @@ class Policy(Frozen):
             Action.REQUEST_PLAN: Permission.TRIAGE,
             Action.STEER: Permission.WRITE,
             Action.ANSWER: Permission.WRITE,
-            Action.DECIDE: self.approver_permission,
+            Action.DECIDE: self.approvers.permission,
         }[action]
 
 
@@ -132,23 +133,25 @@ def may(policy: Policy, permission: Permission, action: Action) -> bool:
 def parse_policy(text: str) -> Policy:
     """Return the policy of a file's text; raises :class:`PolicyError`, which names line and reason."""
     file = read(text)
+    approvers = file.approvers
     return Policy(
         label=file.label,
         agents={unit: _agent(file, unit) for unit in Unit},
         own_agents={name: _own(name, section) for name, section in file.agents.items()},
-        approver_permission=Permission[file.approvers.permission.upper()],
+        inspector=None if file.inspector is None else _agent(file, Unit(INSPECTING)),
+        approvers=Approvers(
+            permission=Permission[approvers.permission.upper()], **approvers.model_dump(exclude={"permission"})
+        ),
+        prefix=file.commands.prefix,
         max_parallel=file.queue.max_parallel,
         overlap=file.queue.overlap,
+        max_in_review=file.queue.max_in_review,
+        ci=CiPolicy(require=tuple(file.ci.require), timeout_seconds=file.ci.timeout, fix=file.ci.fix),
+        keep_branch_seconds=file.branches.keep,
+        paused=file.pause,
         sandbox=SandboxMode(file.sandbox),
         network=Network(file.network),
-        budget=Budget(
-            minutes=float(file.budget.minutes),
-            attempts=file.budget.attempts,
-            usd=file.budget.usd,
-            tokens=file.budget.tokens,
-            usd_today=file.budget.usd_per_day,
-            idle_calls=file.budget.idle_calls,
-        ),
+        budget=_budget(file),
         prepare=tuple(file.prepare),
         carry=tuple(file.carry),
         tiers={name: _tiers(section) for name, section in file.tiers.items()},
@@ -159,19 +162,25 @@ def parse_policy(text: str) -> Policy:
     )
 
 
+def _budget(file: PolicyFile) -> Budget:
+    return Budget(
+        minutes=float(file.budget.minutes),
+        attempts=file.budget.attempts,
+        usd=file.budget.usd,
+        tokens=file.budget.tokens,
+        usd_today=file.budget.usd_per_day,
+        idle_calls=file.budget.idle_calls,
+    )
+
+
 def _agent(file: PolicyFile, unit: Unit) -> AgentSpec:
-    """Return who carries out a unit. Model and tier belong to their agent: another agent does not inherit them."""
-    section = file.units.get(unit.value, UnitSection())
-    name = section.cli or file.agent.cli
-    general = file.agent if name == file.agent.cli else AgentSection()
-    chosen = section if section.model or section.tier else general
-    own = file.agents.get(name)
-    spec = _own(name, own) if own else AgentSpec(name=name)
-    effort = section.effort or general.effort
+    section = file.agent_of(unit.value)
+    own = file.agents.get(section.cli)
+    spec = _own(section.cli, own) if own else AgentSpec(name=section.cli)
     words = {
-        "model": chosen.model,
-        "tier": Tier(chosen.tier) if chosen.tier else None,
-        "effort": Effort(effort) if effort else None,
+        "model": section.model,
+        "tier": Tier(section.tier) if section.tier else None,
+        "effort": Effort(section.effort) if section.effort else None,
     }
     return spec.model_copy(update=words)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bot.lifecycle.policy_file import PolicyError
+from bot.lifecycle.policy_faults import PolicyError
 from bot.lifecycle.policy_file import read as read_policy
 from tests.demo.refusal import Refusal
 

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bot.lifecycle
-from bot.lifecycle import policy_file
-from bot.lifecycle.policy import Action, Permission, Policy, PolicyError, may, parse_policy
+from bot.lifecycle import policy_file, policy_keys
+from bot.lifecycle.policy import Action, Approvers, CiPolicy, Permission, Policy, PolicyError, may, parse_policy
 from runner.results import Unit
 from runner.terms import AgentSpec, Api, Budget, CheckMode, Effort, GateSpec, Network, Price, SandboxMode, Tier
 from tests.lifecycle.golden_files import assert_same
@@ -28,8 +28,14 @@ EXAMPLE = """\
 label: agent
 agent: {cli: claude, model: sonnet}          # any of the built-in agents, or one defined under agents:
 units: {CreatePlan: {cli: mytool}}
-approvers: {permission: maintain, teams: [], distinct: false}
-queue: {max_parallel: 2, overlap: off}       # wait | warn | off
+approvers: {permission: maintain, teams: [core, acme/docs], users: [ann], codeowners: true, distinct: true, count: 2,
+            bots: ["renovate[bot]"]}
+commands: {prefix: tg}
+inspector: {cli: codex, tier: deep}
+queue: {max_parallel: 2, overlap: off, max_in_review: 3}       # wait | warn | off
+ci: {require: [build, "lint / ruff"], timeout: 90m, fix: 1}
+branches: {keep: 7d}
+pause: true
 sandbox: off                                 # required | auto | off
 budget: {usd: 5.50, minutes: 45, attempts: 2}
 gates:
@@ -46,17 +52,27 @@ def test_the_whole_file_is_understood():
     policy = parse_policy(EXAMPLE)
     mine = AgentSpec(name="mytool", command=("mytool", "--prompt-file", "{prompt_file}"))
     sonnet = AgentSpec(name="claude", model="sonnet")
+    inspector = AgentSpec(name="codex", tier=Tier.DEEP)
     assert policy == Policy(
-        agents={
-            Unit.CREATE_PLAN: mine,
-            Unit.UPDATE_PLAN: sonnet,
-            Unit.EXECUTE_PLAN: sonnet,
-            Unit.CREATE_PR: sonnet,
-        },
+        agents=dict.fromkeys(Unit, sonnet) | {Unit.CREATE_PLAN: mine, Unit.INSPECT_DIFF: inspector},
         own_agents={"mytool": mine},
-        approver_permission=Permission.MAINTAIN,
+        inspector=inspector,
+        approvers=Approvers(
+            permission=Permission.MAINTAIN,
+            teams=("core", "acme/docs"),
+            users=("ann",),
+            codeowners=True,
+            distinct=True,
+            count=2,
+            bots=("renovate[bot]",),
+        ),
+        prefix="tg",
         max_parallel=2,
         overlap="off",
+        max_in_review=3,
+        ci=CiPolicy(require=("build", "lint / ruff"), timeout_seconds=5_400, fix=1),
+        keep_branch_seconds=7 * 86_400,
+        paused=True,
         sandbox=SandboxMode.OFF,
         budget=Budget(usd=Decimal("5.50"), minutes=45, attempts=2),
         gates=(
@@ -80,8 +96,7 @@ def test_every_unit_has_an_agent_by_default():
 
 
 def test_units_are_those_of_the_promptware():
-    keys, _ = get_args(policy_file.PolicyFile.model_fields["units"].annotation)
-    assert set(get_args(keys)) == {unit.value for unit in Unit}
+    assert set(get_args(policy_keys.UnitName)) == {unit.value for unit in Unit}
 
 
 def test_an_empty_list_of_gates_is_no_gates_rather_than_recognised_ones():
@@ -155,9 +170,43 @@ def test_an_empty_list_of_gates_is_no_gates_rather_than_recognised_ones():
         ("agents: {x: {command: []}}", 1, "`agents.x.command` must not be empty"),
         ("agents: {x: {command: ['{promt}']}}", 1, "{promt} is not known; there is {prompt_file}"),
         ("approvers: {permission: triage}", 1, "`approvers.permission` must be one of 'write', 'maintain' or 'admin'"),
+        ("approvers: {teams: ['@core']}", 1, "`approvers.teams[1]` must match"),
+        ("approvers: {count: 0}", 1, "`approvers.count` must be at least 1"),
+        ("approvers: {users: [ann, Ann], count: 2}", 1, "`approvers.count` asks for 2 people, and `users` names 1"),
+        (
+            "approvers: {people: [ann]}",
+            1,
+            "`approvers.people` is not a known key; known here are `permission`, `teams`",
+        ),
+        ("commands: {prefix: plan}", 1, "`commands.prefix` is itself a command; choose another word"),
+        ("commands: {prefix: /tg}", 1, "`commands.prefix` must match"),
+        ("ci: {timeout: 2d}", 1, "`ci.timeout` must be a time such as 30m or 2h"),
+        ("ci: {timeout: 25h}", 1, "`ci.timeout` must be at most 1d"),
+        ("branches: {keep: 91d}", 1, "`branches.keep` must be at most 90d"),
+        ("branches: {keep: 30m}", 1, "`branches.keep` must be a time such as 12h or 14d"),
+        ("queue: {max_in_review: 0}", 1, "`queue.max_in_review` must be at least 1"),
+        ("pause: yes", 1, "`pause` must be true or false"),
+        ("inspector: {}", 1, "`inspector` is the agent and the model that write the change"),
+        ("agent: {tier: deep}\ninspector: {effort: high}", 2, "`inspector` is the agent and the model that write"),
+        ("inspector: {cli: devin}", 1, "`inspector.cli` names no known agent"),
+        # an agent of one's own whose runs could only fail
+        (
+            "agents:\n  x: {command: [x, '{model}']}\nagent: {cli: x}",
+            2,
+            "`agents.x.command` asks for {model}, and unit CreatePlan has none for it",
+        ),
+        (
+            "agents: {x: {command: [x, '{model}']}}\nunits: {CreatePr: {cli: x, tier: fast}}",
+            1,
+            "`agents.x.command` asks for {model}, and unit CreatePr has none for it",
+        ),
+        (
+            "agents: {x: {command: [x, '{model}']}}\nagent: {cli: x, tier: deep}\ntiers: {x: {fast: m}}",
+            1,
+            "`agents.x.command` asks for {model}, and unit CreatePlan has none for it",
+        ),
+        ("network: model\nagents:\n  x: {command: [x]}", 3, "`agents.x` needs its `api` with `network: model`"),
         # what comes later is refused by name, never passed over
-        ("approvers: {teams: [core]}", 1, "`approvers.teams` is not available"),
-        ("approvers: {distinct: true}", 1, "`approvers.distinct` is not available"),
         ("publish: after_review", 1, "`publish` is not available"),
         ("stale: ask", 1, "`stale` is not available"),
         # hostile or broken YAML
@@ -228,12 +277,41 @@ def test_a_tier_and_an_effort_belong_to_their_agent_like_a_model():
         "agent: {cli: codex, tier: deep, effort: high}\n"
         "units: {CreatePr: {tier: fast}, CreatePlan: {cli: gemini}, UpdatePlan: {model: gpt-5.5, effort: low}}"
     )
-    assert policy.agents == {
-        Unit.EXECUTE_PLAN: AgentSpec(name="codex", tier=Tier.DEEP, effort=Effort.HIGH),
+    assert policy.agents == dict.fromkeys(Unit, AgentSpec(name="codex", tier=Tier.DEEP, effort=Effort.HIGH)) | {
         Unit.CREATE_PR: AgentSpec(name="codex", tier=Tier.FAST, effort=Effort.HIGH),
         Unit.CREATE_PLAN: AgentSpec(name="gemini"),
         Unit.UPDATE_PLAN: AgentSpec(name="codex", model="gpt-5.5", effort=Effort.LOW),
     }
+
+
+def test_the_inspector_has_an_agent_of_its_own():
+    policy = parse_policy("agent: {cli: codex, effort: high}\ninspector: {tier: deep}")
+    assert policy.inspector == AgentSpec(name="codex", tier=Tier.DEEP, effort=Effort.HIGH)
+    policy = parse_policy("inspector: {effort: low}\nunits: {InspectDiff: {cli: gemini, tier: fast, effort: high}}")
+    assert policy.inspector == AgentSpec(name="gemini", tier=Tier.FAST, effort=Effort.LOW)
+    assert policy.agents[Unit.INSPECT_DIFF] == policy.inspector
+    assert parse_policy("units: {InspectDiff: {cli: gemini}}").inspector is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "agents: {x: {command: [x, '{model}']}}\nagent: {cli: x, model: m}",
+        "agents: {x: {command: [x, '{model}']}}\nagent: {cli: x, tier: deep}\ntiers: {x: {deep: m}}",
+        "agents: {x: {command: [x, '{model}']}}\nagent: {cli: x}\ntiers: {x: {deep: m}}",
+        "agents: {x: {command: [x, '{model}']}}",
+        "agents: {x: {command: [x, '{model}']}}\nunits: {InspectDiff: {cli: x}}",
+    ],
+)
+def test_an_agent_that_asks_for_a_model_gets_one(text):
+    assert parse_policy(text).own_agents.keys() == {"x"}
+
+
+def test_a_policy_that_an_older_release_stored_is_read():
+    stored = json.dumps({"approver_permission": Permission.ADMIN, "max_parallel": 3})
+    assert Policy.model_validate_json(stored) == Policy(
+        approvers=Approvers(permission=Permission.ADMIN), max_parallel=3
+    )
 
 
 def test_what_a_run_may_reach_spend_and_bring_is_read():

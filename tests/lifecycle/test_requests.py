@@ -7,13 +7,13 @@ import pytest
 from bot.lifecycle import events as ev
 from bot.lifecycle.commands import Command, Verb
 from bot.lifecycle.plan import Person, Plan
-from bot.lifecycle.policy import Permission, Policy
+from bot.lifecycle.policy import Approvers, Permission, Policy
 from bot.lifecycle.requests import ACTIONS, NOT_YET, Reading, Refusal, Request, decide
 from bot.lifecycle.states import State, Via, WaitingOn
 from tests.lifecycle import stories
 from tests.lifecycle.makers import ALICE, HEAD, ISSUE, REPO
 
-POLICY = Policy(approver_permission=Permission.MAINTAIN)
+POLICY = Policy(approvers=Approvers(permission=Permission.MAINTAIN))
 PLAN = stories.plan(State.IN_REVIEW, WaitingOn.DIFF_DECISION, **stories.REVIEWED)
 LEAST = {
     Verb.PLAN: Permission.TRIAGE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.lifecycle.policy_file import BUILT_IN_AGENTS
+from bot.lifecycle.policy_values import BUILT_IN_AGENTS
 from runner.agents import BUILT_IN
 from runner.agents.base import Call
 from runner.agents.tiers import MODELS, with_model

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.lifecycle.commands import Verb
 from bot.lifecycle.policy import Action, Policy
-from bot.lifecycle.policy_file import BUILT_IN_GATES
+from bot.lifecycle.policy_values import BUILT_IN_GATES
 from bot.lifecycle.wording import escape, limits
 from bot.lifecycle.wording.engine import fill, open_fence
 from bot.lifecycle.wording.limits import TooLong

@@ -1,8 +1,9 @@
 """Which deliveries are kept, and in which lane: the table of event and action.
 
 Everything else is dropped for a reason, also what GitHub may invent tomorrow. A lane is one issue
-(:func:`bot.lifecycle.plan.lane`), a repository (issue 0), or an installation. Where a delivery does not name its issue
-(a workflow run, a comment on a pull request), it goes to the nearest lane and the worker moves it on.
+(:func:`bot.lifecycle.plan.lane`), a pull request of people, a repository (issue 0), or an installation. Where a
+delivery does not name its issue (a workflow run, a comment on a pull request), it goes to the nearest lane and the
+worker moves it on.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from bot.intake import payloads
-from bot.lifecycle.plan import lane
+from bot.lifecycle.plan import lane, pull_lane
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -86,13 +87,33 @@ def _bot_on_its_own(said: payloads.IssueCommentPayload) -> bool:
     return said.action == "created" or (author is not None and author.id == sender.id)
 
 
+def _plan_of(said: payloads.PullRequestPayload) -> int | None:
+    """Return the issue from whose plan's branch a pull request is; None for all other pull requests."""
+    head, home = said.pull_request.head, said.repository
+    ours = home is not None and head.repo is not None and head.repo.id == home.id
+    return issue_of_branch(head.ref) if ours else None
+
+
 def _pull_request(payload: payloads.Payload) -> Verdict:
     said = cast("payloads.PullRequestPayload", payload)
-    head, home = said.pull_request.head, said.repository
-    number = issue_of_branch(head.ref)
-    if number is None or home is None or head.repo is None or head.repo.id != home.id:
-        return Dropped("is not from a plan's branch of this repository")
-    return _in_issue(said, number)
+    number = _plan_of(said)
+    return Dropped("is not from a plan's branch of this repository") if number is None else _in_issue(said, number)
+
+
+def _changed_pull_request(payload: payloads.Payload) -> Verdict:
+    """Keep what may change the policy file: whether it does, a delivery does not say."""
+    said = cast("payloads.PullRequestPayload", payload)
+    home, base = said.repository, said.pull_request.base
+    if _plan_of(said) is not None:
+        return _pull_request(payload)
+    if home is None or base is None or base.ref != home.default_branch:
+        return Dropped("does not go to the default branch")
+    return Accepted(pull_lane(home.id, said.pull_request.number))
+
+
+def _opened_pull_request(payload: payloads.Payload) -> Verdict:
+    said = cast("payloads.PullRequestPayload", payload)
+    return _changed_pull_request(said) if _plan_of(said) is None else Dropped("is from a plan's branch")
 
 
 def _push(payload: payloads.Payload) -> Verdict:
@@ -112,6 +133,24 @@ def _button(payload: payloads.Payload) -> Verdict:
     if about is None or said.repository is None or about.repository_id != said.repository.id:
         return Dropped("is not one of our check runs")
     return _in_issue(said, about.issue_number)
+
+
+def _check_of_another(payload: payloads.Payload) -> Verdict:
+    said = cast("payloads.CheckRunPayload", payload)
+    if payloads.CheckId.parse(said.check_run.external_id) is not None:
+        return Dropped("is one of our check runs")
+    suite = said.check_run.check_suite
+    number = issue_of_branch(suite.head_branch) if suite and suite.head_branch else None
+    return Dropped("is on no plan's branch") if number is None else _in_issue(said, number)
+
+
+def _status(payload: payloads.Payload) -> Verdict:
+    said = cast("payloads.StatusPayload", payload)
+    if said.state == "pending":
+        return Dropped("says nothing yet")
+    numbers = (issue_of_branch(branch.name) for branch in said.branches)
+    number = next((found for found in numbers if found is not None), None)
+    return Dropped("is on no plan's branch") if number is None else _in_issue(said, number)
 
 
 def _run(payload: payloads.Payload) -> Verdict:
@@ -144,9 +183,18 @@ TABLE: Mapping[str, Mapping[str | None, Callable[[payloads.Payload], Verdict]]] 
         "unlocked": _issue,
     },
     "issue_comment": {"created": _comment, "edited": _comment, "deleted": _comment},
-    "pull_request": {"closed": _pull_request, "reopened": _pull_request, "synchronize": _pull_request},
+    "pull_request": {
+        "opened": _opened_pull_request,
+        "closed": _pull_request,
+        "reopened": _changed_pull_request,
+        "synchronize": _changed_pull_request,
+        "enqueued": _pull_request,
+        "dequeued": _pull_request,
+    },
     "push": {None: _push},
-    "check_run": {"requested_action": _button},
+    "check_run": {"requested_action": _button, "completed": _check_of_another},
+    "status": {None: _status},
+    "merge_group": {"checks_requested": _repository, "destroyed": _repository},
     "workflow_run": {"completed": _run},
     "repository": {
         "renamed": _repository,

@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.lifecycle.plan import IssueSnapshot, Person, Repo
 
+MERGE_GROUP = re.compile(r"/pr-([1-9][0-9]{0,9})-[0-9a-f]{40,64}$")
+"""How the branch of a merge group ends."""
 CHECK_ID = re.compile(r"twogate:(\d+):(\d+):([0-9a-z]+):([0-9a-f]{40,64})")
 
 
@@ -93,8 +95,8 @@ class HeadRepository(Narrow):
     id: int
 
 
-class Head(Narrow):
-    """The branch that a pull request offers; ``repo`` is None where a fork is gone."""
+class Side(Narrow):
+    """The branch that a pull request offers or goes to; ``repo`` is None where a fork is gone."""
 
     ref: str
     sha: str
@@ -107,7 +109,8 @@ class PullRequest(Narrow):
     number: int
     state: str
     merged: bool = False
-    head: Head
+    head: Side
+    base: Side | None = None
 
 
 class RequestedAction(Narrow):
@@ -116,11 +119,39 @@ class RequestedAction(Narrow):
     identifier: str
 
 
+class CheckSuite(Narrow):
+    """What a check run is part of; ``head_branch`` is None for forks."""
+
+    head_branch: str | None = None
+
+
 class CheckRun(Narrow):
-    """A check run."""
+    """A check run, ours or another App's."""
 
     id: int
+    head_sha: str = ""
     external_id: str | None = None
+    check_suite: CheckSuite | None = None
+
+
+class Branch(Narrow):
+    """A branch that has the commit of a status."""
+
+    name: str
+
+
+class MergeGroup(Narrow):
+    """The commit that a merge queue made of some pull requests, to be checked before it becomes the branch."""
+
+    head_sha: str
+    head_ref: str
+    base_ref: str
+
+    @property
+    def pull_request(self) -> int | None:
+        """The number of its last pull request, which the name of its branch tells; None where it does not."""
+        found = MERGE_GROUP.search(self.head_ref)
+        return int(found[1]) if found else None
 
 
 class WorkflowRun(Narrow):
@@ -174,6 +205,8 @@ class PullRequestPayload(Payload):
     """``pull_request``."""
 
     pull_request: PullRequest
+    reason: str | None = None
+    """Why a merge queue let go of it (``dequeued``)."""
 
 
 class PushPayload(Payload):
@@ -189,6 +222,23 @@ class CheckRunPayload(Payload):
 
     check_run: CheckRun
     requested_action: RequestedAction | None = None
+
+
+class StatusPayload(Payload):
+    """``status``: a commit status was set; there is no action."""
+
+    sha: str
+    state: str
+    branches: tuple[Branch, ...] = ()
+    """Up to ten branches that the commit is on."""
+
+
+class MergeGroupPayload(Payload):
+    """``merge_group``: a merge queue wants checks for a commit of its own, or has let go of it."""
+
+    merge_group: MergeGroup
+    reason: str | None = None
+    """Why it has let go: ``merged``, ``invalidated`` or ``dequeued``."""
 
 
 class WorkflowRunPayload(Payload):
@@ -223,6 +273,8 @@ MODELS: dict[str, type[Payload]] = {
     "pull_request": PullRequestPayload,
     "push": PushPayload,
     "check_run": CheckRunPayload,
+    "status": StatusPayload,
+    "merge_group": MergeGroupPayload,
     "workflow_run": WorkflowRunPayload,
     "repository": RepositoryPayload,
     "installation": InstallationPayload,

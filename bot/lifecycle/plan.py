@@ -214,6 +214,15 @@ def lane(repository_id: int, issue_number: int) -> str:
     return f"{repository_id}:{issue_number}"
 
 
+PULL_LANE = "pull:"
+"""How the lanes of pull requests begin."""
+
+
+def pull_lane(repository_id: int, number: int) -> str:
+    """Return the key under which what happens to a pull request of people keeps its order."""
+    return f"{PULL_LANE}{repository_id}:{number}"
+
+
 def branch_name(issue_number: int, try_number: int) -> str:
     """Return the branch of a plan, ``plan/<issue>`` or ``plan/<issue>-<try>``."""
     return f"plan/{issue_number}" if try_number == 1 else f"plan/{issue_number}-{try_number}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import yaml
 
 from bot.intake.accept import AUTOMATIC, TABLE, Accepted, Dropped, issue_of_branch, judge
-from bot.intake.payloads import MODELS, CheckId, parse
+from bot.intake.payloads import MODELS, CheckId, MergeGroupPayload, parse
 from bot.lifecycle.plan import branch_name, lane
 from bot.lifecycle.states import State
 
@@ -48,8 +48,21 @@ def head(ref: str, repository: int | None = 5) -> dict[str, Any]:
     return {"number": 8, "state": "closed", "merged": False, "head": {"ref": ref, "sha": SHA, "repo": repo}}
 
 
-def check(external_id: str | None) -> dict[str, Any]:
-    return {"id": 4, "head_sha": SHA, "external_id": external_id}
+def pull(ref: str, base: str = "trunk", repository: int | None = 5) -> dict[str, Any]:
+    return {**head(ref, repository), "state": "open", "base": {"ref": base, "sha": SHA, "repo": {"id": 5}}}
+
+
+def check(external_id: str | None, branch: str | None = None) -> dict[str, Any]:
+    return {"id": 4, "head_sha": SHA, "external_id": external_id, "check_suite": {"head_branch": branch}}
+
+
+def status(*branches: str, state: str = "failure") -> dict[str, Any]:
+    return {"sha": SHA, "state": state, "context": "ci/build", "branches": [{"name": name} for name in branches]}
+
+
+def group(number: int = 8) -> dict[str, Any]:
+    ref = f"refs/heads/gh-readonly-queue/trunk/pr-{number}-{SHA}"
+    return {"head_sha": SHA, "head_ref": ref, "base_sha": SHA, "base_ref": "refs/heads/trunk"}
 
 
 PULL_COMMENT = {**ISSUE, "number": 8, "pull_request": {"url": "https://x"}}
@@ -72,10 +85,20 @@ KEPT: list[tuple[str, str | None, dict[str, Any], str]] = [
     ("pull_request", "closed", {"pull_request": head("plan/7")}, "5:7"),
     ("pull_request", "reopened", {"pull_request": head("plan/7-2")}, "5:7"),
     ("pull_request", "synchronize", {"pull_request": head("plan/7-next")}, "5:7"),
+    ("pull_request", "reopened", {"pull_request": pull("feature")}, "pull:5:8"),
+    ("pull_request", "synchronize", {"pull_request": pull("plan/7", repository=6)}, "pull:5:8"),
+    ("pull_request", "opened", {"pull_request": pull("feature", repository=None)}, "pull:5:8"),
+    ("pull_request", "enqueued", {"pull_request": pull("plan/7")}, "5:7"),
+    ("pull_request", "dequeued", {"pull_request": pull("plan/7"), "reason": "CI_FAILURE"}, "5:7"),
     ("push", None, {"ref": "refs/heads/plan/7", "before": SHA, "after": SHA}, "5:7"),
     ("push", None, {"ref": "refs/heads/plan/7-2", "before": SHA, "after": "0" * 40, "deleted": True}, "5:7"),
     ("push", None, {"ref": "refs/heads/trunk", "before": SHA, "after": SHA}, "5:0"),
     ("check_run", "requested_action", {"check_run": check(OURS), "requested_action": {"identifier": "ok"}}, "5:7"),
+    ("check_run", "completed", {"check_run": check(None, "plan/7")}, "5:7"),
+    ("check_run", "completed", {"check_run": check("", "plan/7-next")}, "5:7"),
+    ("status", None, status("main", "plan/7", "plan/8"), "5:7"),
+    ("merge_group", "checks_requested", {"merge_group": group()}, "5:0"),
+    ("merge_group", "destroyed", {"merge_group": group(), "reason": "merged"}, "5:0"),
     ("workflow_run", "completed", {"workflow_run": RUN}, "5:0"),
     (
         "installation_repositories",
@@ -106,7 +129,12 @@ DROPPED: list[tuple[str, str | None, dict[str, Any]]] = [
     ("issue_comment", "created", {"issue": PULL_COMMENT, "comment": COMMENT}),
     ("issue_comment", "created", {"issue": {**PULL_COMMENT, "user": None}, "comment": COMMENT}),
     ("issue_comment", "pinned", {"issue": ISSUE, "comment": COMMENT}),
-    ("pull_request", "opened", {"pull_request": head("plan/7")}),
+    ("pull_request", "opened", {"pull_request": pull("plan/7")}),
+    ("pull_request", "opened", {"pull_request": pull("feature", base="release")}),
+    ("pull_request", "opened", {"pull_request": head("feature")}),
+    ("pull_request", "opened", {"pull_request": pull("feature"), "repository": None}),
+    ("pull_request", "enqueued", {"pull_request": pull("feature")}),
+    ("pull_request", "labeled", {"pull_request": pull("plan/7")}),
     ("pull_request", "closed", {"pull_request": head("feature")}),
     ("pull_request", "closed", {"pull_request": head("plan/7", 6)}),
     ("pull_request", "closed", {"pull_request": head("plan/7", None)}),
@@ -118,6 +146,14 @@ DROPPED: list[tuple[str, str | None, dict[str, Any]]] = [
     ("check_run", "requested_action", {"check_run": check(None)}),
     ("check_run", "requested_action", {"check_run": check(OURS.replace(":5:", ":6:"))}),
     ("check_run", "requested_action", {"check_run": check("twogate:5:7")}),
+    ("check_run", "completed", {"check_run": check(OURS, "plan/7")}),
+    ("check_run", "completed", {"check_run": check(None, "feature")}),
+    ("check_run", "completed", {"check_run": check(None, None)}),
+    ("check_run", "completed", {"check_run": {**check(None), "check_suite": None}}),
+    ("status", None, status("main", "feature")),
+    ("status", None, status()),
+    ("status", None, status("plan/7", state="pending")),
+    ("merge_group", "checks_requested", {"merge_group": group(), "repository": None}),
     ("workflow_run", "completed", {"workflow_run": {**RUN, "event": "push"}}),
     ("workflow_run", "completed", {"workflow_run": {**RUN, "display_title": "Deploy"}}),
     ("workflow_run", "requested", {"workflow_run": RUN}),
@@ -199,8 +235,10 @@ def test_the_registration_asks_for_no_more_than_is_needed() -> None:
         "contents": "write",
         "issues": "write",
         "members": "read",
+        "merge_queues": "read",
         "metadata": "read",
         "pull_requests": "write",
+        "statuses": "read",
     }
     assert registration["public"] is False
 
@@ -210,3 +248,13 @@ def test_a_payload_knows_its_repository_only_with_an_installation() -> None:
     assert whole.repo is not None
     assert (whole.repo.id, whole.repo.owner, whole.repo.name, whole.repo.installation_id) == (5, "acme", "shop", 9)
     assert parse("repository", json.dumps({**COMMON, "installation": None})).repo is None
+
+
+def test_a_merge_group_names_its_last_pull_request() -> None:
+    def last(ref: str) -> int | None:
+        body = {**COMMON, "action": "destroyed", "merge_group": {**group(), "head_ref": ref}}
+        return cast("MergeGroupPayload", parse("merge_group", json.dumps(body))).merge_group.pull_request
+
+    assert last(group(12)["head_ref"]) == 12
+    assert last(f"refs/heads/gh-readonly-queue/release/pr-1-{SHA}/pr-3-{SHA}") == 3
+    assert [last(f"refs/heads/{name}") for name in ("trunk", f"pr-0-{SHA}", "a/pr-4-abc")] == [None, None, None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bot.intake import payloads as pl
-from bot.worker.translate import branches, checks, comments, installations, issues, runs
+from bot.worker.translate import branches, checks, comments, installations, issues, merge_queue, runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,8 @@ READERS: dict[str, Callable[[Tx, Delivery, Any, int], str]] = {
     "pull_request": branches.read_pull,
     "push": branches.read_push,
     "check_run": checks.read,
+    "status": checks.read_status,
+    "merge_group": merge_queue.read,
     "workflow_run": runs.read,
     "repository": installations.read_repository,
     "installation": installations.read_installation,

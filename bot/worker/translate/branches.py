@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.lifecycle import events as ev
+from bot.lifecycle.plan import PULL_LANE
 from bot.store import plans, throttles
 from bot.worker.apply import apply
 from bot.worker.schedule import ALARM_PAUSE
-from bot.worker.translate import common
+from bot.worker.translate import common, merge_queue, policies
 
 if TYPE_CHECKING:
     from bot.intake import payloads as pl
@@ -42,7 +43,15 @@ def _alarm(tx: Tx, said: pl.PushPayload) -> str:
 
 
 def read_pull(tx: Tx, delivery: Delivery, said: pl.PullRequestPayload, bot: int) -> str:
-    """Tell a plan what people did with its pull request."""
+    """Tell a plan what people did with its pull request; another one may change the policy file."""
+    if delivery.lane.startswith(PULL_LANE):
+        return policies.read(tx, delivery, said)
+    if said.action in {"enqueued", "dequeued"}:
+        return merge_queue.read_pull(tx, delivery, said)
+    return _of_plan(tx, delivery, said, bot)
+
+
+def _of_plan(tx: Tx, delivery: Delivery, said: pl.PullRequestPayload, bot: int) -> str:
     plan = plans.latest(tx, delivery.lane)
     if plan is None or plan.pull_request != said.pull_request.number:
         return "not the plan's pull request"

@@ -1,4 +1,4 @@
-"""``check_run``: the buttons of the diff gate."""
+"""``check_run`` and ``status``: the buttons of the diff gate, and what others report about a plan's branch."""
 
 from __future__ import annotations
 
@@ -20,6 +20,20 @@ BUTTONS = {"approve": Verb.APPROVE, "reject": Verb.REJECT}
 
 
 def read(tx: Tx, delivery: Delivery, said: pl.CheckRunPayload, _bot: int) -> str:
+    """Read a button that was pressed, or the end of a check of another App."""
+    return _pressed(tx, delivery, said) if said.action == "requested_action" else _reported()
+
+
+def read_status(_tx: Tx, _delivery: Delivery, _said: pl.StatusPayload, _bot: int) -> str:
+    """Hear of a commit status on a plan's branch."""
+    return _reported()
+
+
+def _reported() -> str:
+    return "not read yet"
+
+
+def _pressed(tx: Tx, delivery: Delivery, said: pl.CheckRunPayload) -> str:
     """A button decides on the commit that its check run stands on, and on no other."""
     about, plan = pl.CheckId.parse(said.check_run.external_id), plans.latest(tx, delivery.lane)
     verb = BUTTONS.get(said.requested_action.identifier) if said.requested_action else None

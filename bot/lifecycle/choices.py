@@ -62,6 +62,8 @@ class Choices(Frozen):
     agent: AgentChoice | None = None
     budget: BudgetChoice | None = None
     priority: PlanPriority = PlanPriority.NORMAL
+    depends_on: tuple[int, ...] = ()
+    """Issues of this repository whose plans have to be merged before this one starts, in ascending order."""
     past_overlap: bool = False
     """The next start does not wait for plans that may touch the same files."""
 

@@ -46,6 +46,8 @@ class WaitingOn(StrEnum):
     SLOT = "slot"
     DEPENDENCY = "dependency"
     OVERLAP = "overlap"
+    REVIEWERS = "reviewers"
+    """Room in review: as many diffs wait for a decision as the policy allows."""
     CI = "ci"
     DIFF_DECISION = "diff_decision"
     MERGE = "merge"
@@ -64,6 +66,8 @@ class HoldCause(StrEnum):
     REPOSITORY_ARCHIVED = "repository_archived"
     APP_SUSPENDED = "app_suspended"
     PAUSED = "paused"
+    POLICY_PAUSED = "policy_paused"
+    LABEL_PAUSED = "label_paused"
 
 
 class Gate(StrEnum):

@@ -99,7 +99,7 @@ class QueueWaits(BaseEvent):
     """The queue says what the plan waits for."""
 
     type: Literal["queue_waits"] = "queue_waits"
-    on: Literal[WaitingOn.SLOT, WaitingOn.DEPENDENCY, WaitingOn.OVERLAP]
+    on: Literal[WaitingOn.SLOT, WaitingOn.DEPENDENCY, WaitingOn.OVERLAP, WaitingOn.REVIEWERS]
     waits_for: tuple[str, ...] = ()
 
 

@@ -28,6 +28,7 @@ WAITS = {
     WaitingOn.SLOT: "a free slot",
     WaitingOn.DEPENDENCY: "what it builds on",
     WaitingOn.OVERLAP: "a plan that touches the same files",
+    WaitingOn.REVIEWERS: "room in review",
     WaitingOn.CI: "the checks of the pull request",
     WaitingOn.DIFF_DECISION: "a decision on the diff",
     WaitingOn.MERGE: "the merge",
@@ -43,6 +44,11 @@ HOLDS = {
     HoldCause.REPOSITORY_ARCHIVED: "The repository is archived. Unarchiving it lifts this.",
     HoldCause.APP_SUSPENDED: "The App is suspended here. Unsuspending its installation lifts this.",
     HoldCause.PAUSED: "Twogate is paused here by its operator, who can resume it.",
+    HoldCause.POLICY_PAUSED: (
+        "The repository's policy pauses Twogate. Taking `pause: true` out of `.github/twogate.yml` on the default "
+        "branch lifts this."
+    ),
+    HoldCause.LABEL_PAUSED: "The issue carries the label `twogate: paused`. Removing it lifts this.",
 }
 """What happened, and what lifts it."""
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from dotenv import dotenv_values
 
-from bot import doctor, serving, settings, tables
+from bot import costs_command, doctor, serving, settings, tables
 from bot.errors import ConfigError, TwogateError
 from bot.lifecycle.policy import PolicyError, parse_policy
 from bot.shipped import shipped
@@ -74,6 +74,11 @@ def _parser() -> argparse.ArgumentParser:
     command("doctor", _doctor, "look at settings, database, GitHub and permissions, and say what to mend")
     _add_plans(command("plans", _plans, "list the plans; show one; lift pauses"))
     _add_parked(command("parked", _parked, "list deliveries and effects that were given up; put one back"))
+    costs = command("costs", _costs, "say what a period cost, what a merged pull request cost, and what was denied")
+    when = costs.add_mutually_exclusive_group()
+    when.add_argument("--month", metavar="YYYY-MM", help="a calendar month (UTC)")
+    when.add_argument("--days", type=_count, default=costs_command.DAYS, help=f"the last days ({costs_command.DAYS})")
+    costs.add_argument("--json", action="store_true", help="print JSON, dollars as text")
     init = command("init", _init, "write the runner's workflow into a repository")
     init.add_argument("--owner", required=True, type=_owner, help="account that has the repository `twogate`")
     init.add_argument("--commit", required=True, type=_commit, help="commit of that repository to run, 40 characters")
@@ -189,6 +194,15 @@ def _retry_parked(arguments: argparse.Namespace) -> int:
     what = f"{arguments.queue.capitalize()} {arguments.id}"
     print(f"{what} is tried afresh." if back else f"{what} is not given up: `twogate parked` lists what is.")
     return WELL if back else UNWELL
+
+
+def _costs(arguments: argparse.Namespace) -> int:
+    store = _store()
+    with store.read() as tx:
+        since, until = costs_command.period(arguments.month, arguments.days, tx.now)
+    for line in costs_command.told(store, since, until, as_json=arguments.json):
+        print(line)
+    return WELL
 
 
 def _init(arguments: argparse.Namespace) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["github"]
 
-COMMANDS = ["serve", "web", "work", "migrate", "doctor", "plans", "parked", "init", "check-policy"]
+COMMANDS = ["serve", "web", "work", "migrate", "doctor", "plans", "parked", "costs", "init", "check-policy"]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -326,3 +328,28 @@ def test_check_policy_names_the_line(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_what_is_shipped_is_what_lies_at_the_top() -> None:
     assert "default_permissions" in shipped("app.yml")
     assert "OWNER/twogate/.github/actions/run@" in shipped(".github/workflows/twogate.yml")
+
+
+def test_costs_of_a_bot_without_plans_are_certainly_nothing(
+    settings: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["costs"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"^all +\$0\.0000 +0 +- +- +\$0\.0000$", told, re.MULTILINE), told
+    assert "Too little happened to tell what plans wait for." in told
+
+
+def test_costs_are_told_to_programs_and_of_a_month(
+    settings: dict[str, str], github: GitHub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = store_plan(settings, github, 12)
+    assert main(["costs", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    name = f"{plan.repo.owner}/{plan.repo.name}"
+    assert told["repositories"].keys() == {name}
+    assert told["total"]["denial_rate"] == {"part": 0, "whole": 0}
+    assert told["total"]["spend"] == {"value": "0", "at_least": False}
+    assert main(["costs", "--month", "2026-02"]) == 0
+    assert "From 2026-02-01 00:00 to 2026-03-01 00:00 (UTC)" in capsys.readouterr().out
+    assert main(["costs", "--month", "February"]) == 2
+    assert "write it as 2026-11" in capsys.readouterr().err

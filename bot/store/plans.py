@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from bot.errors import Transient
-from bot.lifecycle.plan import Plan
+from bot.lifecycle.plan import Plan, Repo
 from bot.lifecycle.states import ENDED, State, WaitingOn
 from bot.store.documents import dump, load
 from bot.store.schema import plans
@@ -83,6 +83,15 @@ def recent(tx: Tx, limit: int = 100) -> list[Plan]:
     """Return the plans that changed last, the latest first."""
     rows = tx.execute(select(plans.c.document).order_by(plans.c.updated_at.desc(), plans.c.uid).limit(limit))
     return [_plan(text) for text in rows.scalars()]
+
+
+def repositories(tx: Tx) -> dict[int, Repo]:
+    """Return every repository that has a plan, by number, as its newest plan names it."""
+    c = plans.c
+    newest = select(c.repository_id, func.max(c.created_at).label("at")).group_by(c.repository_id).subquery()
+    of_newest = (c.repository_id == newest.c.repository_id) & (c.created_at == newest.c.at)
+    rows = tx.execute(select(c.document).join(newest, of_newest)).scalars()
+    return {plan.repo.id: plan.repo for plan in map(_plan, rows)}
 
 
 def ended_uids(tx: Tx, repository_id: int, since: float) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, exists, or_, select
+from sqlalchemy import ColumnElement, Select, exists, or_, select
 
 from bot.store.documents import note
 from bot.store.schema import usage
@@ -44,6 +44,11 @@ def add(tx: Tx, job: Job, runs: Sequence[Usage], *, final: bool) -> int:
 def of_plan(tx: Tx, plan_uid: str) -> list[Spent]:
     """Return what the plan's jobs used, every revision and retry included."""
     return _counted(tx, usage.c.plan_uid == plan_uid)
+
+
+def of_plans(tx: Tx, uids: Select[tuple[str]]) -> list[Spent]:
+    """Return what the jobs of the plans that a query names used."""
+    return _counted(tx, usage.c.plan_uid.in_(uids))
 
 
 def of_repository(tx: Tx, repository_id: int, since: float) -> list[Spent]:

@@ -94,6 +94,7 @@ def _details(plan: Plan, event: Event) -> dict[str, Any]:
         "revision": revision.number if revision else None,
         "plan_sha256": revision.sha256 if revision else None,
         "head": review.work.head if review else None,
+        "holding_back": sum(gate.holds_back for gate in review.gates) or None if review else None,
         "job": plan.job.id if plan.job else getattr(event, "job", None),
         "via": getattr(event, "via", None),
         "salvaged": report.salvaged if (report := getattr(event, "report", None)) else None,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from typing import TYPE_CHECKING
-
-import pytest
 
 from bot.cli import main
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.scenarios.village import Village
 
 
@@ -30,7 +31,6 @@ def test_a_pull_request_says_what_it_cost_with_all_that_was_rejected_on_the_way(
     assert "50 %" in pull["body"] or "50%" in pull["body"] or "25 %" in pull["body"]
 
 
-@pytest.mark.xfail(strict=True, reason="`twogate costs` and its report over a period come with the issue about cost")
 def test_the_cost_of_a_merged_change_and_the_denial_rate_of_a_month_are_told(
     village: Village, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -41,7 +41,7 @@ def test_the_cost_of_a_merged_change_and_the_denial_rate_of_a_month_are_told(
     for name, value in village.environment.items():
         monkeypatch.setenv(name, value)
     with contextlib.suppress(SystemExit):
-        main(["costs"])
+        main(["costs", "--month", time.strftime("%Y-%m", time.gmtime(village.clock()))])
     told = capsys.readouterr().out
     assert "$0.05" in told, "all that was spent, divided by the one that was merged"
     assert "50 %" in told, "one of two was denied"

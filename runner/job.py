@@ -18,7 +18,7 @@ from runner.leftovers import KEEP, Leftovers, alone
 from runner.meter import Meter
 from runner.place import list_workspaces
 from runner.report import Spool
-from runner.steps import base, execute, plan
+from runner.steps import base, execute, issue, plan
 from runner.steps.context import Job, Ledger
 from runner.steps.prepare import basic, confine, expected_tip, fetch, open_store
 from runner.steps.redact import Redactor, carried_values
@@ -150,7 +150,13 @@ class Runner:
             return base.run(job)
         ledger.fields["sandbox"] = job.sandbox.report()
         self.say(f"prepare: {job.sandbox.report().sentence}")
-        return plan.run(job) if spec.kind is JobKind.PLAN else execute.run(job, expected_tip(job.store, spec, tips))
+        match spec.kind:
+            case JobKind.PLAN:
+                return plan.run(job)
+            case JobKind.WRITE_ISSUE:
+                return issue.run(job)
+            case JobKind.EXECUTE:
+                return execute.run(job, expected_tip(job.store, spec, tips))
 
     def _meter(self, spec: JobSpec, folder: Path, ledger: Ledger, heartbeat: Heartbeat) -> Meter:
         """Return the meter, whose warnings are heard by all and whose rows travel with the next heartbeat."""

@@ -1,8 +1,8 @@
 """From a unit of promptware (:mod:`runner.program`) to a prompt: one function, one order, one budget.
 
-First what is trusted (the unit, where the result goes, lessons, the approved plan), then what is not (facts, which hold
-names and words of others; feedback, output of gates, the issue), fenced, the issue last. Nothing is cut in silence; the
-unit, the schema and the plan are never cut.
+First what is trusted (the unit, where the result goes, lessons, the approved plan), then what is not
+(:mod:`runner.material`: facts, which hold names and words of others; what is known, feedback, output of gates, the
+issue), fenced, the issue last. Nothing is cut in silence; the unit, the schema and the plan are never cut.
 """
 
 from __future__ import annotations
@@ -11,38 +11,25 @@ from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - part of the public fields
 from typing import TYPE_CHECKING
 
+from runner import material
+from runner.material import FailedGate
 from runner.program import Access, FrontMatter, Program, PromptwareError, load
 from runner.results import PlanDocument, Verdict
 from runner.schemas import render
-from runner.untrusted import clean_markdown, clean_output, cut, fence
+from runner.untrusted import clean_markdown, clean_output
 
 if TYPE_CHECKING:
-    from runner.contract import Feedback, Issue
+    from runner.contract import Feedback, Issue, KnownPlan, Ledger
     from runner.memory import LessonFile
+    from runner.results import Recommendation
 
 __all__ = ["Access", "FailedGate", "FrontMatter", "Program", "PromptInput", "PromptwareError", "compose", "load"]
 
 MAX_PROMPT = 120_000
 """Bytes of a prompt, so that it fits one argument of a command (Linux: 131,071 bytes)."""
-MAX_FEEDBACK = 16_000
-MAX_OUTPUT = 12_000
-"""Bytes of feedback and of gate output that a prompt shows; of the output the end, and the whole is named as a file."""
 MAX_ISSUE = 40_000
 MIN_ISSUE = 4_000
 """Bytes of the issue: at most, and what must be left for it when all else has been said."""
-MAX_FACTS = 8_000
-"""Bytes of sentences of the runner; diffstats are long."""
-
-
-@dataclass(frozen=True, slots=True)
-class FailedGate:
-    """A gate the agent must answer."""
-
-    name: str
-    summary: str
-    output: Path
-    """The whole of what it printed, readable by the agent."""
-    tail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +41,12 @@ class PromptInput:
     issue: Issue
     lessons: tuple[LessonFile, ...] = ()
     plan: PlanDocument | None = None
+    ledger: Ledger | None = None
+    """Where the work stands that is gone on with."""
+    known: tuple[KnownPlan, ...] = ()
+    """Plans of other issues, for the question whether this one is a duplicate."""
+    recommendation: Recommendation | None = None
+    """What unit CreateIssue writes of."""
     feedback: tuple[Feedback, ...] = ()
     failed_gates: tuple[FailedGate, ...] = ()
     conflicts: tuple[str, ...] = ()
@@ -69,14 +62,16 @@ def compose(parts: PromptInput, marker: str) -> str:
 
     Raises :class:`PromptwareError` where what can't be cut leaves no room for the issue.
     """
-    sections = [*_new(parts, marker)] if parts.resumed else [*_first(parts, marker), *_new(parts, marker)]
+    sections = _new(parts, marker)
+    if not parts.resumed:
+        sections = [*_first(parts, marker), *_known(parts, marker), *sections]
     if not parts.resumed:
         room = MAX_PROMPT - _size([*sections, _close(marker)])
         if room < MIN_ISSUE:
             raise PromptwareError(
                 f"The prompt has no room for the issue: shorten Program.md or split the plan ({room})."
             )
-        sections.append(_issue(parts.issue, marker, min(MAX_ISSUE, room - 400)))
+        sections.append(material.issue(parts.issue, marker, min(MAX_ISSUE, room - 400)))
     return "\n\n".join([*sections, _close(marker)]) + "\n"
 
 
@@ -96,6 +91,18 @@ def _first(parts: PromptInput, marker: str) -> list[str]:
     return said
 
 
+def _known(parts: PromptInput, marker: str) -> list[str]:
+    """Return what others wrote and no later run hears again."""
+    said = []
+    if parts.ledger is not None:
+        said.append(material.ledger(parts.ledger, marker))
+    if parts.known:
+        said.append(material.known(parts.known, marker))
+    if parts.recommendation is not None:
+        said.append(material.recommendation(parts.recommendation, marker))
+    return said
+
+
 def _new(parts: PromptInput, marker: str) -> list[str]:
     """Return what each run is told."""
     said = []
@@ -105,18 +112,13 @@ def _new(parts: PromptInput, marker: str) -> list[str]:
         )
         said.append(f"{again}\n\n`{parts.result_file}`\n\n{_trust(marker)}")
     if parts.facts:
-        said.append(
-            "## Facts\n\n" + fence("FACTS", cut(clean_output("\n".join(parts.facts), marker), MAX_FACTS), marker)
-        )
+        said.append(material.facts(parts.facts, marker))
     if parts.conflicts:
-        listed = "\n".join(f"- {clean_output(path, marker)}" for path in parts.conflicts)
-        said.append(
-            f"## Conflicts to settle\n\nThe default branch was merged in. Settle these, both sides in mind:\n\n{listed}"
-        )
+        said.append(material.conflicts(parts.conflicts, marker))
     if parts.feedback:
-        said.append(_feedback(parts.feedback, marker))
+        said.append(material.feedback(parts.feedback, marker))
     if parts.failed_gates:
-        said.append(_gates(parts.failed_gates, marker))
+        said.append(material.gates(parts.failed_gates, marker))
     return said
 
 
@@ -181,30 +183,6 @@ def _lists(plan: PlanDocument) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def _listed(name: str, items: tuple[str, ...]) -> str:
     return f"{name}:\n" + "\n".join(f"{number}. {item}" for number, item in enumerate(items, start=1))
-
-
-def _feedback(feedback: tuple[Feedback, ...], marker: str) -> str:
-    told = "\n\n".join(
-        f"{words.kind}, by {clean_output(words.author, marker)}:\n{clean_markdown(words.text, marker)}"
-        for words in feedback
-    )
-    return "## Feedback to answer\n\n" + fence("FEEDBACK", cut(told, MAX_FEEDBACK), marker)
-
-
-def _gates(gates: tuple[FailedGate, ...], marker: str) -> str:
-    room = MAX_OUTPUT // len(gates)
-    told = [
-        f"Check `{gate.name}`, its whole output in `{gate.output}`:\n\n"
-        + fence("OUTPUT", cut(clean_output(f"{gate.summary}\n\n{gate.tail}", marker), room, end=True), marker)
-        for gate in gates
-    ]
-    return "## Checks that failed\n\nMend the cause; never weaken a check or a test.\n\n" + "\n\n".join(told)
-
-
-def _issue(issue: Issue, marker: str, room: int) -> str:
-    title = clean_markdown(issue.title, marker).replace("\n", " ")
-    told = f"Title: {title}\nBy: {clean_output(issue.author, marker)}\n\n{clean_markdown(issue.body, marker)}"
-    return f"## Issue #{issue.number}\n\n" + fence("ISSUE", cut(told, room), marker)
 
 
 def _close(marker: str) -> str:

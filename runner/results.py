@@ -46,7 +46,7 @@ class Verdict(StrEnum):
 
 
 class PlanDocument(Message):
-    """A plan as unit CreatePlan or UpdatePlan returns it (schema ``plan``)."""
+    """A plan as units CreatePlan, ExpandPlan and UpdatePlan return it (schema ``plan``)."""
 
     verdict: Verdict
     title: Line = Field(min_length=1)

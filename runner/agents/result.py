@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -104,27 +105,62 @@ def _faults(error: ValidationError) -> str:
     return " ".join([*told, *more])
 
 
+def _further_faults(result: Result) -> list[str]:
+    """Return what the schema alone can't say."""
+    match result:
+        case PlanDocument():
+            return _plan_faults(result)
+        case SplitDocument():
+            return _split_faults(result)
+        case ExecutionSummary(status="blocked"):
+            return [] if result.blocked_by.strip() else ["blocked_by: say what blocks."]
+        case PullRequestText() | IssueText():
+            title = result.title.strip()
+            return [] if title and title.isprintable() else ["title: one line of printable text."]
+        case _:
+            return []
+
+
+def _plan_faults(plan: PlanDocument) -> list[str]:
+    if plan.verdict is not Verdict.PLAN:
+        unsaid = [] if plan.reason.strip() else [f"reason: verdict {plan.verdict} needs one."]
+        unnamed = plan.verdict is Verdict.DUPLICATE and plan.duplicate_of is None
+        return unsaid + ["duplicate_of: verdict duplicate names the issue."] * unnamed
+    needed = {"summary": plan.summary.strip(), "steps": plan.steps, "files": plan.files}
+    missing = [f"{name}: a plan needs it." for name, value in needed.items() if not value]
+    faults = [f"files: {said}" for glob in plan.files if (said := fault(glob) or never(glob))]
+    return missing + faults + [f"weakens: {said}" for path in plan.weakens if (said := _inexact(path, plan))]
+
+
 def _inexact(path: str, plan: PlanDocument) -> str | None:
     if fault(path) or set(path) & set("*?") or path.endswith("/"):
         return f"{path!r} must be the exact path of a file; patterns don't count here."
     return None if any_match(plan.files, path) else f"{path!r} is not covered by `files`."
 
 
-def _further_faults(result: Result) -> list[str]:
-    """Return what the schema alone can't say."""
-    match result:
-        case PlanDocument(verdict=Verdict.PLAN):
-            needed = {"summary": result.summary.strip(), "steps": result.steps, "files": result.files}
-            missing = [f"{name}: a plan needs it." for name, value in needed.items() if not value]
-            faults = [f"files: {said}" for glob in result.files if (said := fault(glob) or never(glob))]
-            return (
-                missing + faults + [f"weakens: {said}" for path in result.weakens if (said := _inexact(path, result))]
-            )
-        case PlanDocument():
-            return [] if result.reason.strip() else [f"reason: verdict {result.verdict} needs one."]
-        case ExecutionSummary(status="blocked"):
-            return [] if result.blocked_by.strip() else ["blocked_by: say what blocks."]
-        case PullRequestText():
-            return [] if result.title.strip().isprintable() else ["title: one line of printable text."]
-        case _:
-            return []
+def _split_faults(split: SplitDocument) -> list[str]:
+    """Return what keeps a split from becoming issues, child by child."""
+    titles = Counter(_alike(child.plan.title) for child in split.children)
+    numbers = range(1, len(split.children) + 1)
+    faults = []
+    for number, child in zip(numbers, split.children, strict=True):
+        said = [f"verdict: a child is a plan, not {child.plan.verdict}."] * (child.plan.verdict is not Verdict.PLAN)
+        said += _plan_faults(child.plan)
+        said += ["title: another child has the same."] * (titles[_alike(child.plan.title)] > 1)
+        said += [f"depends_on: there is no child {other}." for other in child.depends_on if other not in numbers]
+        said += ["depends_on: a child can't wait for itself."] * (number in child.depends_on)
+        faults += [f"child {number}: {fault}" for fault in said]
+    return faults or _circle(split)
+
+
+def _alike(title: str) -> str:
+    return " ".join(title.casefold().split())
+
+
+def _circle(split: SplitDocument) -> list[str]:
+    """Name the children that wait for each other, or for themselves."""
+    waiting = {number: set(child.depends_on) for number, child in enumerate(split.children, start=1)}
+    while free := [number for number, others in waiting.items() if not others & waiting.keys()]:
+        for number in free:
+            del waiting[number]
+    return [f"depends_on: children {', '.join(map(str, waiting))} wait for each other in a circle."] if waiting else []

@@ -11,7 +11,7 @@ from runner import memory
 from runner.contract import Outcome
 from runner.folders import Owner, give
 from runner.steps.history import NOTE, holds_secrets
-from runner.steps.plan import lesson_sources
+from runner.steps.lessons import lesson_sources
 from runner.steps.prepare import TRAILER
 from runner.watch import Ending
 from runner.worktree import Author, Finding

@@ -17,7 +17,8 @@ from runner.promptware import PromptInput
 from runner.results import PullRequestText, Unit
 from runner.steps.agent import Conversation
 from runner.steps.commit import one_line
-from runner.steps.plan import lessons_of, require_unchanged
+from runner.steps.lessons import lessons_of
+from runner.steps.reading import require_unchanged
 from runner.watch import Ending
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def _asked(job: Job, execution: Execution, files: tuple[FileChange, ...]) -> Pul
     )
     workspace.freeze()
     reply = talk.ask(parts, 1)
-    require_unchanged(workspace, workspace.head)
+    require_unchanged(workspace)
     if not isinstance(reply.result, PullRequestText):
         raise Ending(Outcome.INVALID_RESULT, reply.fault)
     return reply.result

@@ -22,7 +22,7 @@ from runner.steps.agent import Conversation, Reply, unusable
 from runner.steps.checks import Checks
 from runner.steps.commit import commit_afresh, commit_lessons, commit_work, inspect
 from runner.steps.describe import describe
-from runner.steps.plan import lessons_of
+from runner.steps.lessons import lessons_of
 from runner.steps.prepare import fetch
 from runner.store import StoreError
 from runner.watch import Ending

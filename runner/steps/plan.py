@@ -1,27 +1,24 @@
-"""A plan job: an agent reads the code at the base commit and returns a plan; nothing may change."""
+"""A plan job: an agent reads the code at the base commit and returns a plan, or its parts; nothing may change."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from runner import memory
-from runner.contract import Outcome, Phase
+from runner.contract import Outcome
 from runner.gates.detect import detect, reading
-from runner.git import display
+from runner.material import why_no_original
 from runner.promptware import PromptInput
-from runner.results import PlanDocument, Unit
-from runner.steps.agent import Conversation, unusable
+from runner.results import PlanDocument, SplitDocument, Unit, Verdict
+from runner.steps.agent import Conversation
+from runner.steps.lessons import lessons_of
+from runner.steps.reading import ask_to_read
 from runner.watch import Ending
 from runner.worktree import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from runner.memory import LessonFile
+    from runner.contract import JobSpec
     from runner.steps.context import Job
-
-PROMPTWARE = ".twogate/promptware/"
-"""Where a repository keeps its lessons and its own units."""
 
 
 def run(job: Job) -> Ending:
@@ -33,60 +30,57 @@ def run(job: Job) -> Ending:
         job.store, plan_uid=spec.plan_uid, branch=spec.branch, base=spec.base, owner=job.sandbox.owner, job=spec.job
     )
     try:
-        plan = _ask(job, workspace)
+        return _ask(job, workspace)
     finally:
         workspace.remove()
+
+
+def _ask(job: Job, workspace: Workspace) -> Ending:
+    unit = job.spec.unit or Unit.CREATE_PLAN
+    talk = Conversation(job, unit, workspace.mounts(read_only=True))
+    parts = _prompt(job, talk)
+    if unit is Unit.SPLIT_PLAN:
+        split = ask_to_read(job, workspace, talk, parts, SplitDocument)
+        return Ending(Outcome.PLANNED, f"The plan is split into {len(split.children)} plans.", split=split)
+    plan = ask_to_read(job, workspace, talk, parts, PlanDocument, lambda plan: objection(job.spec, plan))
     return Ending(Outcome.PLANNED, f"The plan is written: {plan.title}", plan=plan)
 
 
-def _ask(job: Job, workspace: Workspace) -> PlanDocument:
+def _prompt(job: Job, talk: Conversation) -> PromptInput:
     spec = job.spec
-    talk = Conversation(job, spec.unit or Unit.CREATE_PLAN, workspace.mounts(read_only=True))
-    lessons = memory.choose(lessons_of(job), Unit.CREATE_PLAN, spec.plan.files if spec.plan else ())
-    facts: tuple[str, ...] = ()
-    fault = ""
-    for attempt in range(1, spec.budget.attempts + 1):
-        job.ledger.attempts = attempt
-        job.enter(Phase.AGENT, f"{talk.name}, attempt {attempt}")
-        parts = PromptInput(
-            program=talk.program,
-            result_file=talk.result_file,
-            issue=spec.issue,
-            lessons=lessons,
-            plan=spec.plan,
-            feedback=spec.feedback,
-            facts=facts,
-            resumed=talk.resumed,
-        )
-        workspace.freeze()
-        reply = talk.ask(parts, attempt)
-        require_unchanged(workspace, spec.base)
-        if isinstance(reply.result, PlanDocument):
-            return reply.result
-        fault, facts = reply.fault, (unusable(reply),)
-        job.say(f"agent: no valid result: {fault}")
-    raise Ending(Outcome.INVALID_RESULT, f"The agent returned no valid plan. {fault} Say /retry to try again.")
+    return PromptInput(
+        program=talk.program,
+        result_file=talk.result_file,
+        issue=spec.issue,
+        lessons=memory.choose(lessons_of(job), Unit.CREATE_PLAN, spec.plan.files if spec.plan else ()),
+        plan=spec.plan,
+        known=spec.known,
+        feedback=spec.feedback,
+    )
 
 
-def require_unchanged(workspace: Workspace, sha: str) -> None:
-    """End the job where a read-only unit changed files, moved refs or broke the repository."""
-    inspection = workspace.inspect()
-    if inspection.finding is not None or not workspace.is_clean_against(sha):
-        found = " ".join(inspection.sentences)
-        raise Ending(
-            Outcome.TREE_CHANGED,
-            f"The agent was to read only, and changed the work tree. Nothing of it is kept. {found}".strip(),
-        )
+def objection(spec: JobSpec, plan: PlanDocument) -> str:
+    """Return why the plan is none for this job, empty where it is."""
+    if plan.verdict is Verdict.DUPLICATE:
+        return _no_duplicate(spec, plan)
+    if spec.unit is Unit.EXPAND_PLAN and plan.verdict is Verdict.PLAN and spec.plan is not None:
+        return _other_scope(spec.plan, plan)
+    return ""
 
 
-def lessons_of(job: Job) -> tuple[LessonFile, ...]:
-    """Return the valid lessons of the base commit."""
-    return memory.parse(lesson_sources(job))
+def _no_duplicate(spec: JobSpec, plan: PlanDocument) -> str:
+    original = next((known for known in spec.known if known.issue == plan.duplicate_of), None)
+    if original is None:
+        return f"duplicate_of: issue {plan.duplicate_of} is not among the plans you were told of. Plan this issue."
+    unfit = why_no_original(original)
+    return f"duplicate_of: #{original.issue} can't be named: {unfit} Plan this issue." if unfit else ""
 
 
-def lesson_sources(job: Job) -> dict[str, bytes]:
-    """Return the files of the base commit that may be lessons, by path."""
-    store, base = job.store, job.spec.base
-    paths: Sequence[bytes] = [path for path in store.files(base) if path.startswith(PROMPTWARE.encode())]
-    found = {display(path): store.read(base, path) for path in paths if b"/Memory/" in path}
-    return {path: content for path, content in found.items() if content is not None}
+def _other_scope(before: PlanDocument, plan: PlanDocument) -> str:
+    """Return how the scope differs: more detail is no more work, and no less."""
+    told = []
+    for name in ("files", "weakens"):
+        old, new = set(getattr(before, name)), set(getattr(plan, name))
+        told += [f"{name}: {path!r} is new." for path in sorted(new - old)]
+        told += [f"{name}: {path!r} is missing." for path in sorted(old - new)]
+    return f"The scope must stay as it was. {' '.join(told)}" if told else ""

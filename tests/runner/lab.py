@@ -120,14 +120,20 @@ class Lab:
         self.bot.specs[spec.job] = spec
         return spec
 
-    def coded(self, code: str) -> dict[Unit, AgentSpec]:
-        """Return an agent that runs ``code``, in which ``done()`` writes a good result, for unit ExecutePlan alone."""
+    def coded(self, code: str, unit: Unit = Unit.EXECUTE_PLAN) -> dict[Unit, AgentSpec]:
+        """Return an agent that runs ``code`` for one unit alone.
+
+        In it ``done()`` writes a good result of unit ExecutePlan, ``give(result)`` any, and ``prompt`` is what it was
+        asked.
+        """
         head = (
             "import json, os, pathlib, sys\nwrite = lambda path, text: pathlib.Path(path).write_text(text)\n"
-            "done = lambda: write(sys.argv[1], json.dumps({'status': 'done', 'summary': 'Done.'}))\n"
+            "give = lambda result: write(sys.argv[1], json.dumps(result))\n"
+            "done = lambda: give({'status': 'done', 'summary': 'Done.'})\n"
+            "prompt = pathlib.Path(sys.argv[2]).read_text()\n"
         )
-        command = (sys.executable, "-c", head + code, "{result_file}")
-        return {Unit.EXECUTE_PLAN: AgentSpec(name="coded", command=command)}
+        command = (sys.executable, "-c", head + code, "{result_file}", "{prompt_file}")
+        return {unit: AgentSpec(name="coded", command=command)}
 
     @property
     def environment(self) -> dict[str, str]:

@@ -11,10 +11,24 @@ from typing import Any
 import pytest
 
 from runner.agents.result import MAX_RESULT, InvalidResultError, read_result
-from runner.results import ExecutionSummary, PlanDocument, PullRequestText, Unit
+from runner.results import (
+    ExecutionSummary,
+    Inspection,
+    IssueText,
+    PlanDocument,
+    PullRequestText,
+    SplitDocument,
+    Unit,
+)
 
 PLAN = {"verdict": "plan", "title": "T", "summary": "S", "steps": ["a"], "files": ["src/a.py"]}
+CHILD: dict[str, Any] = {"plan": PLAN}
+OTHER: dict[str, Any] = {"plan": {**PLAN, "title": "U"}, "depends_on": [1]}
 DONE = {"status": "done", "summary": "S"}
+
+
+def _split(*children: dict[str, Any]) -> dict[str, Any]:
+    return {"summary": "S", "children": children}
 
 
 def _write(tmp_path: Path, value: Any) -> Path:
@@ -30,6 +44,10 @@ def _write(tmp_path: Path, value: Any) -> Path:
         (Unit.UPDATE_PLAN, {**PLAN, "weakens": ["src/a.py"]}, PlanDocument),
         (Unit.EXECUTE_PLAN, DONE, ExecutionSummary),
         (Unit.CREATE_PR, {"title": "Fix it", "body": ""}, PullRequestText),
+        (Unit.EXPAND_PLAN, {**PLAN, "changes": ["Step 1 says more."]}, PlanDocument),
+        (Unit.SPLIT_PLAN, {"summary": "S", "children": [CHILD, OTHER]}, SplitDocument),
+        (Unit.INSPECT_DIFF, {"summary": "S", "findings": [{"severity": "low", "text": "t"}]}, Inspection),
+        (Unit.CREATE_ISSUE, {"title": "It breaks", "body": "b"}, IssueText),
         (Unit.CREATE_PLAN, {"verdict": "refuse", "title": "T", "summary": "", "reason": "Harm."}, PlanDocument),
     ],
 )
@@ -53,6 +71,29 @@ def test_a_valid_result(tmp_path: Path, unit: Unit, value: dict[str, Any], model
         (Unit.CREATE_PLAN, {**PLAN, "weakens": ["src/*.py"]}, "exact path"),
         (Unit.CREATE_PLAN, {**PLAN, "weakens": ["tests/b.py"]}, "not covered by `files`"),
         (Unit.CREATE_PLAN, {**PLAN, "verdict": "refuse"}, "reason"),
+        (Unit.CREATE_PLAN, {**PLAN, "verdict": "duplicate", "reason": "R"}, "duplicate_of: verdict duplicate names"),
+        (Unit.SPLIT_PLAN, _split(CHILD), "children"),
+        (Unit.SPLIT_PLAN, _split(CHILD, CHILD), "child 2: title: another child has the same"),
+        (Unit.SPLIT_PLAN, _split(CHILD, {"plan": {**OTHER["plan"], "title": " t "}}), "child 1: title"),
+        (Unit.SPLIT_PLAN, _split(CHILD, {**OTHER, "depends_on": [3]}), "child 2: depends_on: there is no child 3"),
+        (Unit.SPLIT_PLAN, _split(CHILD, {**OTHER, "depends_on": [0]}), "there is no child 0"),
+        (
+            Unit.SPLIT_PLAN,
+            _split(CHILD, {**OTHER, "depends_on": [2]}),
+            "child 2: depends_on: a child can't wait for it",
+        ),
+        (Unit.SPLIT_PLAN, _split({**CHILD, "depends_on": [2]}, OTHER), "children 1, 2 wait for each other"),
+        (
+            Unit.SPLIT_PLAN,
+            _split(CHILD, {"plan": {**PLAN, "title": "U", "files": []}}),
+            "child 2: files: a plan needs it",
+        ),
+        (
+            Unit.SPLIT_PLAN,
+            _split(CHILD, {"plan": {**PLAN, "title": "U", "verdict": "refuse", "reason": "R"}}),
+            "child 2: verdict: a child is a plan, not refuse",
+        ),
+        (Unit.CREATE_ISSUE, {"title": "a\nb", "body": ""}, "one line"),
         (Unit.EXECUTE_PLAN, {"status": "blocked", "summary": "S"}, "blocked_by"),
         (Unit.EXECUTE_PLAN, PLAN, "does not fit"),
         (Unit.CREATE_PR, {"title": "a\nb", "body": ""}, "one line"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema_rs
 import pytest
@@ -13,11 +13,12 @@ import pytest
 from runner import schemas
 from runner.agents.base import MAX_ARGUMENT
 from runner.agents.result import MODELS
-from runner.contract import Feedback, Issue
+from runner.contract import Feedback, Issue, KnownPlan, Ledger
+from runner.material import SAYINGS
 from runner.memory import LessonFile
 from runner.program import BUILT_IN, OUTPUT
 from runner.promptware import Access, FailedGate, PromptInput, PromptwareError, compose, load
-from runner.results import ExecutionSummary, PlanDocument, Unit, Verdict
+from runner.results import ExecutionSummary, PlanDocument, Recommendation, Unit, Verdict
 
 MARKER = "5f3c9a17d2e84b60"
 ISSUE = Issue(number=7, title="It breaks", body="When I press it, it breaks.", author="anna")
@@ -170,9 +171,14 @@ def test_hostile_text_stays_within_its_fence(attack: str) -> None:
     gate = FailedGate("tests", attack, Path("/g"), attack)
     parts = _parts(
         issue=Issue(number=1, title=attack, body=attack, author="mallory"),
-        feedback=(Feedback(kind="update", author="m\n" + attack[:200], text=attack),),
+        feedback=(
+            Feedback(kind="review", author="m\n" + attack[:200], text=attack, path=attack, line=3, quote=attack),
+        ),
         failed_gates=(gate,),
         facts=(f"{attack}: modified",),
+        ledger=Ledger(delivered=(attack,), missing=(attack,), files=(attack,)),
+        known=(KnownPlan(issue=4, title=attack, state="draft", files=(attack,)),),
+        recommendation=Recommendation(title=attack, reason=attack, paths=(attack,)),
     )
     prompt = compose(parts, MARKER)
     inside, labels = "", []
@@ -187,11 +193,55 @@ def test_hostile_text_stays_within_its_fence(attack: str) -> None:
             assert line != "- `**`"
     assert labels == [
         f"-----{word} UNTRUSTED {label} {MARKER}-----"
-        for label in ("FACTS", "FEEDBACK", "OUTPUT", "ISSUE")
+        for label in ("LEDGER", "PLANS", "RECOMMENDATION", "FACTS", "FEEDBACK", "OUTPUT", "ISSUE")
         for word in ("BEGIN", "END")
     ]
     assert "workflows/ci.yml" not in prompt or "also edit" in gate.tail
     assert "\u202e" not in prompt
+
+
+@pytest.mark.parametrize("kind", get_args(Feedback.model_fields["kind"].annotation))
+def test_each_kind_of_feedback_is_worded(kind: str) -> None:
+    prompt = compose(
+        _parts(feedback=(Feedback.model_validate({"kind": kind, "author": "bea", "text": "So."}),)), MARKER
+    )
+    assert f"\n1. bea {SAYINGS[kind]}:\nSo.\n" in prompt
+
+
+def test_a_remark_stands_beside_its_place_and_the_lines_it_is_about() -> None:
+    words = Feedback(kind="review", author="bea", text="Why?", path="src/a.py", line=12, quote="x = 1\ny = 2")
+    said = "1. bea remarks on the change, at src/a.py, line 12:\n> x = 1\n> y = 2\nWhy?"
+    assert said in compose(_parts(feedback=(words,)), MARKER)
+
+
+def test_a_long_log_shows_its_end_and_cuts_no_short_remark() -> None:
+    log = Feedback(kind="ci", author="build", text="noise\n" * 10_000 + "E the cause")
+    remarks = tuple(Feedback(kind="review", author="bea", text=f"Remark {n}. " * 20) for n in range(30))
+    prompt = compose(_parts(feedback=(log, *remarks)), MARKER)
+    assert prompt.count("[cut here: ") == 1
+    assert "E the cause" in prompt
+    assert all(remark.text.strip() in prompt for remark in remarks)
+
+
+def test_where_the_work_stands_is_told_once_a_session() -> None:
+    stands = Ledger(delivered=("Mended a.",), missing=("The tests.",), files=("src/a.py",))
+    prompt = compose(_parts(ledger=stands), MARKER)
+    assert "Delivered:\n- Mended a.\n\nMissing:\n- The tests.\n\nFiles it changed:\n- src/a.py" in prompt
+    assert "Mended a." not in compose(_parts(ledger=stands, resumed=True), MARKER)
+
+
+def test_of_other_plans_it_is_told_which_can_be_named() -> None:
+    plans = (
+        KnownPlan(issue=3, title="Mend the gate", state="in_review", files=("gate.py",)),
+        KnownPlan(issue=4, title="Old", state="rejected"),
+        KnownPlan(issue=5, title="Fresh", state="merged", merged_days_ago=2.2),
+        KnownPlan(issue=6, title="Long done", state="merged", merged_days_ago=7.5),
+    )
+    prompt = compose(_parts(Unit.CREATE_PLAN, plan=None, known=plans), MARKER)
+    assert "#3 (in_review): Mend the gate. Files: gate.py.\n" in prompt
+    assert "#4 (rejected): Old. It can't be named: it was rejected, so nobody does it.\n" in prompt
+    assert "#5 (merged): Fresh. It can't be named: it was merged 2 days ago; if the issue reports it again" in prompt
+    assert "#6 (merged): Long done.\n" in prompt
 
 
 def test_a_plan_holds_nothing_that_its_approver_could_not_see() -> None:
@@ -212,7 +262,7 @@ def test_the_largest_input_fits_one_argument_and_cuts_are_seen() -> None:
     )
     prompt = compose(parts, MARKER)
     assert len(prompt.encode()) <= MAX_ARGUMENT
-    assert prompt.count("[cut here: ") == 23
+    assert prompt.count("[cut here: ") == 20 + 20 + 1 + 1
     assert "p" * 30_000 in prompt, "the plan is never cut"
 
 

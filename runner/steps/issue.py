@@ -1,0 +1,48 @@
+"""A job that writes an issue from a recommendation which a person accepted; nothing may change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner import memory
+from runner.contract import Outcome
+from runner.promptware import PromptInput
+from runner.results import IssueText, Unit
+from runner.steps.agent import Conversation
+from runner.steps.lessons import lessons_of
+from runner.steps.reading import ask_to_read
+from runner.watch import Ending
+from runner.worktree import Workspace
+
+if TYPE_CHECKING:
+    from runner.steps.context import Job
+
+
+def run(job: Job) -> Ending:
+    """Carry out a job of kind ``write_issue``: on the plan's work where it is named, else on the base."""
+    spec, seen = job.spec, job.spec.recommendation
+    if seen is None:
+        return Ending(Outcome.RUNNER_FAILED, "The job names no recommendation. This is a fault of the bot: report it.")
+    workspace = Workspace.open(
+        job.store,
+        plan_uid=spec.plan_uid,
+        branch=spec.branch,
+        base=spec.base,
+        head=spec.head,
+        owner=job.sandbox.owner,
+        job=spec.job,
+    )
+    try:
+        talk = Conversation(job, Unit.CREATE_ISSUE, workspace.mounts(read_only=True))
+        parts = PromptInput(
+            program=talk.program,
+            result_file=talk.result_file,
+            issue=spec.issue,
+            lessons=memory.choose(lessons_of(job), Unit.CREATE_ISSUE, seen.paths),
+            plan=spec.plan,
+            recommendation=seen,
+        )
+        issue = ask_to_read(job, workspace, talk, parts, IssueText)
+    finally:
+        workspace.remove()
+    return Ending(Outcome.ISSUE_WRITTEN, f"The issue is written: {issue.title}", issue=issue)

@@ -130,9 +130,12 @@ def may(policy: Policy, permission: Permission, action: Action) -> bool:
     return permission >= policy.needs(action)
 
 
-def parse_policy(text: str) -> Policy:
-    """Return the policy of a file's text; raises :class:`PolicyError`, which names line and reason."""
-    file = read(text)
+def parse_policy(text: str, defaults: str = "") -> Policy:
+    """Return the policy of a file's text; raises :class:`PolicyError`, which names line and reason.
+
+    ``defaults`` is a valid text, whose keys hold where this one does not have them.
+    """
+    file = read(text, defaults)
     approvers = file.approvers
     return Policy(
         label=file.label,

@@ -7,26 +7,31 @@ A key that this release does not honour is an error that says so, never silence.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from bot.lifecycle.policy_faults import PolicyError, contradictions, in_words, named, without_value
 from bot.lifecycle.policy_keys import PolicyFile
-from bot.lifecycle.strict_yaml import YamlError, load
+from bot.lifecycle.strict_yaml import Document, YamlError, load
+
+if TYPE_CHECKING:
+    from bot.lifecycle.policy_faults import Fault
+    from bot.lifecycle.strict_yaml import Data
 
 
-def read(text: str) -> PolicyFile:
-    """Return the file's content; raises :class:`PolicyError` for the first line with a fault. Empty means defaults."""
-    try:
-        document = load(text)
-    except YamlError as error:
-        raise PolicyError(error.line, error.reason) from None
-    data = {} if document.data is None else document.data
-    faults = [(path, "has no value; take the key out to keep the default") for path in without_value(data)]
+def read(text: str, defaults: str = "") -> PolicyFile:
+    """Return the file's content; raises :class:`PolicyError` for the first line with a fault. Empty means defaults.
+
+    ``defaults`` is the text of a valid file: each of its keys holds where this one does not have that key.
+    """
+    document = _document(text)
+    faults: list[Fault] = [
+        (path, "has no value; take the key out to keep the default") for path in without_value(document.data)
+    ]
     if not faults:
         try:
-            file = PolicyFile.model_validate(data)
+            file = PolicyFile.model_validate(_over(document.data, _document(defaults).data))
         except ValidationError as error:
             faults = [in_words(e) for e in error.errors(include_url=False)]
         else:
@@ -34,7 +39,21 @@ def read(text: str) -> PolicyFile:
             if not faults:
                 return file
     path, reason = min(faults, key=lambda fault: document.line(fault[0]))
-    raise PolicyError(document.line(path), f"{named(path)} {reason}")
+    elsewhere = "" if not path or path[:1] in document.lines else ", which the organisation's defaults set,"
+    raise PolicyError(document.line(path), f"{named(path)}{elsewhere} {reason}")
+
+
+def _over(data: Data, defaults: Data) -> Data:
+    """Return the keys of both; a key that both have is the first one's, whole."""
+    return {**defaults, **data} if isinstance(data, dict) and isinstance(defaults, dict) else data
+
+
+def _document(text: str) -> Document:
+    try:
+        document = load(text)
+    except YamlError as error:
+        raise PolicyError(error.line, error.reason) from None
+    return Document({} if document.data is None else document.data, document.lines)
 
 
 def json_schema() -> dict[str, Any]:

@@ -229,3 +229,12 @@ usage = Table(
     Index("ix_usage_repository_id_at", "repository_id", "at"),
     sqlite_autoincrement=True,
 )
+
+policies = Table(
+    "policies",
+    metadata,
+    Column("repository_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("document", Text, nullable=False),
+    Column("read_at", Double, nullable=False),
+)
+"""The last valid policy of each repository, resolved."""

@@ -14,8 +14,8 @@ from bot.lifecycle.requests import Refusal, Request, decide
 from bot.store import outbox, plans
 from bot.store.events import EVENT
 from bot.worker.apply import QUEUE, apply, open_new
-from bot.worker.asking import answer, ask, refuse, unjudged
-from bot.worker.context import Judged, PolicyFault
+from bot.worker.asking import answer, ask, refuse, tell_faults, unjudged
+from bot.worker.context import Judged
 from bot.worker.translate import translate
 
 if TYPE_CHECKING:
@@ -44,9 +44,6 @@ class Advance:
             return ask(tx, Request.model_validate_json(delivery.body))
         if delivery.event == "authorised":
             return self._decide(tx, Judged.model_validate_json(delivery.body))
-        if delivery.event == "policy_invalid":
-            fault = PolicyFault.model_validate_json(delivery.body)
-            return answer(tx, fault.request, fx.Topic.POLICY_INVALID, delivery.lane, reason=fault.reason)
         return self._event(tx, delivery)
 
     def _event(self, tx: Tx, delivery: Delivery) -> str:
@@ -78,6 +75,7 @@ class Advance:
         event = decide(request, judged.reading, plan)
         if isinstance(event, Refusal):
             return refuse(tx, request, event, lane)
+        tell_faults(tx, request, judged.faults, lane)
         if isinstance(event, ev.PlanRequested) and (plan is None or plan.ended):
             return open_new(tx, event, self._new_uid(), plan.try_number + 1 if plan else 1)
         if request.command.verb is Verb.HELP:

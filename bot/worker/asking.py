@@ -12,6 +12,7 @@ from bot.store.journal import Entry
 if TYPE_CHECKING:
     from bot.lifecycle.requests import Refusal, Request
     from bot.store.engine import Tx
+    from bot.worker.policies import PolicyFault
 
 
 def ask(tx: Tx, request: Request) -> str:
@@ -55,6 +56,19 @@ def unjudged(tx: Tx, request: Request, sentence: str, lane: str) -> str:
     if request.via is not Via.REACTION:
         answer(tx, request, fx.Topic.UNJUDGED, lane, sentence=sentence)
     return f"not judged: {sentence}"
+
+
+def tell_faults(tx: Tx, request: Request, faults: tuple[PolicyFault, ...], lane: str) -> None:
+    """Say what of the policy can't be used, once for each broken text of a repository."""
+    for fault in faults:
+        say = fx.Say(
+            key=f"say:{fx.Topic.POLICY_INVALID}:{request.repo.id}:{fault.sha256[:32]}",
+            repo=request.repo,
+            issue_number=request.issue_number,
+            topic=fx.Topic.POLICY_INVALID,
+            details={"where": fault.where, "line": str(fault.line), "reason": fault.reason, "instead": fault.instead},
+        )
+        outbox.add(tx, [say], lane=lane, installation_id=request.repo.installation_id)
 
 
 def answer(tx: Tx, request: Request, topic: fx.Topic, lane: str, **details: str) -> str:

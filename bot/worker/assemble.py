@@ -34,7 +34,13 @@ def build_worker(
 ) -> Worker:
     """Return the worker with everything that it does, not yet started."""
     context = Context(
-        store=store, gateway=gateway, policies=Policies(gateway), workflow=workflow, web=web, now=now, decrypt=decrypt
+        store=store,
+        gateway=gateway,
+        policies=Policies(gateway, store, now),
+        workflow=workflow,
+        web=web,
+        now=now,
+        decrypt=decrypt,
     )
     tasks = [
         Periodic("poll", periods.poll_look, partial(poll.poll, context)),

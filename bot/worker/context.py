@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bot.lifecycle.requests import Reading, Request
 from bot.lifecycle.states import Frozen
 from bot.store.events import event_delivery
+from bot.worker.policies import PolicyFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,18 +44,13 @@ class Done:
     follow_ups: tuple[NewDelivery, ...] = ()
 
 
-class PolicyFault(Frozen):
-    """Body of a ``policy_invalid`` delivery: what was said, and why it can't be judged."""
-
-    request: Request
-    reason: str
-
-
 class Judged(Frozen):
     """Body of an ``authorised`` delivery: what was said and what GitHub answered about it."""
 
     request: Request
     reading: Reading
+    faults: tuple[PolicyFault, ...] = ()
+    """What of the policy could not be used."""
 
 
 def found(claimed: Claimed, event: Any, result: str = "") -> Done:

@@ -47,6 +47,8 @@ POLL_SHARE = 0.02
 """A plan is looked at again after this share of the time it has waited, within the two bounds above."""
 RECONCILE = 600.0
 """Between two comparisons of every open plan with GitHub."""
+DEFAULTS_KEPT = 300.0
+"""How long an organisation's defaults are taken as read: they are asked for at every decision otherwise."""
 ALARM_PAUSE = 10 * 365 * 86_400.0
 """That an installation stands still after an alarm: until a maintainer lifts it."""
 REDELIVER = 300.0

@@ -30,7 +30,12 @@ DETAILS = {
     Topic.PLAN_HELD: {"cause": "issue_closed"},
     Topic.BASE_CONFLICT: {"paths": "src/greet.py\nREADME.md"},
     Topic.BRANCH_MOVED: {"head": HEAD},
-    Topic.POLICY_INVALID: {"line": "3", "reason": "`queue.overlap` must be one of 'wait', 'warn' or 'off'"},
+    Topic.POLICY_INVALID: {
+        "where": ".github/twogate.yml",
+        "line": "3",
+        "instead": "last",
+        "reason": "`queue.overlap` must be one of 'wait', 'warn' or 'off'",
+    },
     Topic.UNJUDGED: {"sentence": "GitHub answered 403: Forbidden."},
 }
 
@@ -66,6 +71,9 @@ def texts() -> dict[str, str]:
     found["answer-approval_void-policy"] = render.say(Topic.APPROVAL_VOID, {"what": "policy"}, stories.plan(), None)
     found["answer-branch_moved-gone"] = render.say(Topic.BRANCH_MOVED, {"head": ""}, stories.plan(), None)
     found["answer-branch_moved-pr"] = render.say(Topic.BRANCH_MOVED, {"head": HEAD}, OPENED, None)
+    for instead in ("defaults", "nothing"):
+        details = DETAILS[Topic.POLICY_INVALID] | {"instead": instead}
+        found[f"answer-policy_invalid-{instead}"] = render.say(Topic.POLICY_INVALID, details, None, None)
     found["answer-help-unknown"] = render.say(Topic.HELP, {"word": "frobnicate"}, stories.plan(), ALICE)
     found["answer-issue_edited-approved"] = render.say(Topic.ISSUE_EDITED, {}, stories.STATUS["draft-bot"], None)
     return found

@@ -188,41 +188,6 @@ def test_an_issue_deleted_while_the_plan_was_being_posted(village: Village) -> N
     assert village.stands(issue) == "cancelled"
 
 
-def test_an_invalid_policy_is_answered_with_line_and_reason(village: Village) -> None:
-    village.set_policy("gates: [{name: tests, run: 'true'}]\nbudged: {usd: 5}")
-    issue = village.opened()
-    village.tom.label(issue, "agent")
-    village.settle()
-    assert village.thread(issue) == ["policy_invalid"]
-    assert "line 4" in village.text(issue, "policy_invalid").lower()
-    assert "budged" in village.text(issue, "policy_invalid")
-    assert village.runs() == []
-    village.set_policy(POLICY)
-    village.tom.comment(issue, "/plan")
-    village.settle()
-    assert village.stands(issue) == "draft, waits for runner"
-
-
-def test_an_invalid_policy_is_not_complained_of_under_other_labels(village: Village) -> None:
-    village.set_policy("nonsense: 1")
-    issue = village.opened()
-    village.tom.label(issue, "bug")
-    village.settle()
-    assert village.thread(issue) == []
-
-
-def test_a_policy_that_becomes_invalid_leaves_running_plans_under_the_last_valid_one(village: Village) -> None:
-    issue = village.planned()
-    village.set_policy("nonsense: 1")
-    village.alice.comment(issue, "/approve")
-    village.settle()
-    village.runner(issue).execute({"shop/basket.py": "rounded"})
-    village.alice.comment(issue, "/approve")
-    village.settle()
-    assert village.stands(issue) == "pr_open, waits for merge"
-    assert village.thread(issue) == ["status", "plan 1", "alice: /approve", "review 2", "alice: /approve"]
-
-
 def test_the_label_is_the_policys(village: Village) -> None:
     village.set_policy(POLICY + "label: robot please")
     issue = village.opened()

@@ -134,8 +134,9 @@ def say(topic: Topic, details: Mapping[str, str], plan: Plan | None, to: Person 
 
     Details that a topic knows, all optional: ``needs`` (a permission's name) for needs_triage and not_allowed, ``verb``
     for not_allowed; ``what`` (``plan_comment`` or ``policy``) for approval_void; ``why`` for not_now; ``cause`` for
-    plan_held; ``paths`` (one a line) for base_conflict; ``head`` for branch_moved; ``word`` for help; ``line`` and
-    ``reason`` for policy_invalid; ``sentence`` for unjudged.
+    plan_held; ``paths`` (one a line) for base_conflict; ``head`` for branch_moved; ``word`` for help; ``where``,
+    ``line``, ``reason`` and ``instead`` (``last``, ``defaults`` or ``nothing``) for policy_invalid; ``sentence`` for
+    unjudged.
     """
     policy = plan.policy if plan is not None else Policy()
     known: defaultdict[str, str] = defaultdict(str, details)

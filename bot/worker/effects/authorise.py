@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from bot.github.gateway import Missing
 from bot.lifecycle.commands import Verb, parse
-from bot.lifecycle.policy import Action, Policy, may
+from bot.lifecycle.policy import Action, may
 from bot.lifecycle.requests import TAKES_ISSUE, Reading
 from bot.lifecycle.states import State, Via
 from bot.store import deliveries, plans
 from bot.store.deliveries import NewDelivery
-from bot.worker.context import Done, Judged, PolicyFault
+from bot.worker.context import Done, Judged
 from bot.worker.effects.texts import sha256
-from bot.worker.policies import InvalidPolicyError
 from bot.worker.poll import requests_of, up_for_decision
 
 if TYPE_CHECKING:
     from bot.lifecycle.effects import Authorise
     from bot.lifecycle.plan import IssueSnapshot, Plan
+    from bot.lifecycle.policy import Policy
     from bot.lifecycle.requests import Request
     from bot.store.outbox import Claimed
     from bot.worker.context import Context
@@ -29,17 +29,13 @@ def authorise(ctx: Context, claimed: Claimed, effect: Authorise) -> Done:
     request = effect.request
     with ctx.store.read() as tx:
         plan = plans.latest(tx, claimed.lane)
-    try:
-        policy = _policy(ctx, request, plan)
-    except InvalidPolicyError as fault:
-        if request.via is Via.LABEL and not _last_valid(ctx, request).is_label(request.command.argument):
-            return Done(f"the label {request.command.argument!r} asked for nothing before the policy broke")
-        reason = PolicyFault(request=request, reason=str(fault))
-        return Done("the policy can't be read", (_delivery(claimed, "policy_invalid", reason.model_dump_json()),))
+    info = ctx.gateway.repository(request.repo)
+    in_force = ctx.policies.at(request.repo, info.default_branch)
+    policy = in_force.policy
     if request.via is Via.LABEL and not policy.is_label(request.command.argument):
         return Done(f"the label {request.command.argument!r} asks for nothing here")
     request = _objection(ctx, request, plan, policy) or request
-    judged = Judged(request=request, reading=_read(ctx, request, plan, policy))
+    judged = Judged(request=request, reading=_read(ctx, request, plan, policy), faults=in_force.faults)
     delivery = _delivery(claimed, "authorised", judged.model_dump_json())
     return Done(f"{request.actor.login} has {judged.reading.permission.name.lower()}", (delivery,))
 
@@ -53,25 +49,6 @@ def _delivery(claimed: Claimed, event: str, body: str) -> NewDelivery:
         body=body,
         installation_id=claimed.installation_id,
     )
-
-
-def _policy(ctx: Context, request: Request, plan: Plan | None) -> Policy:
-    """Return the policy now; where its file is invalid, the last valid one stays in force for a plan that has one."""
-    try:
-        info = ctx.gateway.repository(request.repo)
-        return ctx.policies.at(request.repo, info.default_branch)
-    except InvalidPolicyError:
-        if plan is None:
-            raise
-        return plan.policy
-
-
-def _last_valid(ctx: Context, request: Request) -> Policy:
-    """Return the policy of the repository's newest plan, else the defaults."""
-    with ctx.store.read() as tx:
-        known = plans.in_repository(tx, request.repo.id, State)
-    newest = max(known, key=lambda plan: plan.requested_at, default=None)
-    return newest.policy if newest else Policy.default()
 
 
 def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy) -> Reading:

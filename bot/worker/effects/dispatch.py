@@ -9,7 +9,6 @@ from bot.lifecycle import events as ev
 from bot.store import jobs, plans
 from bot.worker.context import Done, found
 from bot.worker.effects.authorise import plan_comment_sha256
-from bot.worker.policies import InvalidPolicyError
 from runner.contract import Issue, JobKind, JobSpec, Repository
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
     base = ctx.gateway.branch_head(plan.repo, info.default_branch)
     if base is None:
         raise Permanent(f"The branch {info.default_branch} has no commit yet. Push one, then /retry.")
-    policy = _policy(ctx, plan, base)
+    policy = ctx.policies.at(plan.repo, base).policy
     if plan.job.kind is JobKind.EXECUTE and (void := _void(ctx, claimed, plan, policy)):
         return void
     spec = job_spec(plan, plan.job, info, base, policy)
@@ -48,13 +47,6 @@ def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
     )
     event = ev.JobDispatched(at=ctx.now(), source=claimed.key, job=effect.job, run_id=run_id, policy=policy)
     return found(claimed, event, f"run {run_id}")
-
-
-def _policy(ctx: Context, plan: Plan, base: str) -> Policy:
-    try:
-        return ctx.policies.at(plan.repo, base)
-    except InvalidPolicyError:
-        return plan.policy
 
 
 def _void(ctx: Context, claimed: Claimed, plan: Plan, policy: Policy) -> Done | None:

@@ -1,0 +1,123 @@
+"""The policy file: one that can't be used, the organisation's, and pull requests that change it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.town.repository import git
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.scenarios.village import Village
+
+
+def asked(village: Village) -> int:
+    """An issue for which Tom asks for a plan."""
+    issue = village.opened()
+    village.tom.label(issue, "agent")
+    village.settle()
+    return issue
+
+
+def agent_of(village: Village, issue: int) -> str:
+    return village.plan(issue).agents[next(iter(village.plan(issue).agents))].name
+
+
+def test_where_there_never_was_a_valid_file_the_defaults_hold_and_the_line_is_named(village: Village) -> None:
+    village.set_policy("gates: [{name: tests, run: 'true'}]\nbudged: {usd: 5}")
+    issue = asked(village)
+    assert village.thread(issue) == ["policy_invalid", "status"]
+    told = village.text(issue, "policy_invalid")
+    assert "`.github/twogate.yml` can't be used. Line 4: `budged` is not a known key" in told
+    assert "There was never one that could be used, so the defaults hold" in told
+    assert agent_of(village, issue) == "claude"
+    village.set_policy("budget: {usd: 5}")
+    village.alice.comment(issue, "/cancel")
+    village.alice.comment(issue, "/plan")
+    village.settle()
+    assert agent_of(village, issue) == "scripted"
+    assert village.thread(issue).count("policy_invalid") == 1
+
+
+def test_a_file_that_breaks_leaves_the_last_valid_one_in_force_for_new_plans_too(village: Village) -> None:
+    asked(village)
+    village.set_policy("nonsense: 1")
+    second, third = asked(village), asked(village)
+    assert village.thread(second) == ["policy_invalid", "status"]
+    assert "The last one that could be used stays in force" in village.text(second, "policy_invalid")
+    assert village.thread(third) == ["status"]
+    for issue in (second, third):
+        assert agent_of(village, issue) == "scripted"
+        assert [gate.name for gate in village.plan(issue).policy.gates or ()] == ["tests"]
+    village.set_policy("nonsense: 2")
+    fourth = asked(village)
+    assert village.thread(fourth) == ["policy_invalid", "status"]
+    assert [e.event for e in village.journal(fourth)][:1] == ["plan_requested"]
+
+
+def test_a_broken_file_is_not_told_to_those_who_may_not_ask(village: Village) -> None:
+    village.set_policy("nonsense: 1")
+    issue = village.opened()
+    village.tom.label(issue, "bug")
+    village.mia.comment(issue, "/plan")
+    village.settle()
+    assert village.thread(issue) == ["mia: /plan", "needs_triage"]
+
+
+def test_a_file_that_breaks_leaves_running_plans_under_the_last_valid_one(village: Village) -> None:
+    issue = village.planned()
+    village.set_policy("nonsense: 1")
+    village.alice.comment(issue, "/approve")
+    village.settle()
+    village.runner(issue).execute({"shop/basket.py": "rounded"})
+    village.alice.comment(issue, "/approve")
+    village.settle()
+    assert village.stands(issue) == "pr_open, waits for merge"
+    told = ["status", "plan 1", "alice: /approve", "policy_invalid", "review 2", "alice: /approve"]
+    assert village.thread(issue) == told
+
+
+@pytest.fixture
+def organisation(village: Village) -> Iterator[Callable[[str], None]]:
+    """Sets the organisation's defaults; they are gone afterwards, since villages share the organisation."""
+    control, folder = village.github.control, village.home / "organisation"
+    folder.mkdir()
+    git(folder, "init", "--quiet", "-b", "main")
+
+    def write(text: str) -> None:
+        (folder / ".github").mkdir(exist_ok=True)
+        (folder / ".github/twogate.yml").write_text(text)
+        git(folder, "add", "--all")
+        git(folder, "commit", "--quiet", "-m", "Say how we work")
+        control.create_repository("acme/.github", str(folder), private=False)
+
+    yield write
+    control.delete_repository("acme/.github", "alice")
+    village.settle()
+
+
+def test_the_organisations_defaults_hold_where_the_repository_says_nothing(
+    village: Village, organisation: Callable[[str], None]
+) -> None:
+    organisation("label: robot\nbudget: {usd: 3}\nqueue: {overlap: 'off', max_in_review: 2}\n")
+    issue = asked(village)
+    policy = village.plan(issue).policy
+    assert (policy.label, policy.overlap, policy.max_in_review) == ("agent", "warn", 8)
+    assert policy.budget.usd == 3
+    assert village.thread(issue) == ["status"]
+
+
+def test_broken_defaults_of_the_organisation_are_named_and_left_out(
+    village: Village, organisation: Callable[[str], None]
+) -> None:
+    organisation("budget: {usd: 3}\nbudged: {}\n")
+    issue = asked(village)
+    assert village.plan(issue).policy.budget.usd is None
+    assert village.thread(issue) == ["policy_invalid", "status"]
+    told = village.text(issue, "policy_invalid")
+    assert "`acme/.github/.github/twogate.yml` can't be used. Line 2: `budged` is not a known key" in told
+    assert "The organisation's defaults are left out until it is mended" in told
+    assert village.thread(asked(village)) == ["status"]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tests.standin import pages, rest_checks
+from tests.standin.control_deeds import ControlDeeds
 from tests.standin.entities import ROLE_RANK, Role
-from tests.standin.render import Render
 
 if TYPE_CHECKING:
     from tests.standin.entities import CheckRun, Installation, Permissions, Repo, User
@@ -21,13 +21,12 @@ Json = dict[str, Any]
 READS = {"log", "counters", "threads", "deliveries", "faults", "problems", "state"}
 
 
-class Control:
+class Control(ControlDeeds):
     """Sets up and looks into one stand-in. KeyError: no such thing; ValueError: it cannot be."""
 
     def __init__(self, standin: StandIn) -> None:
+        super().__init__(standin.hub)
         self._standin = standin
-        self._hub = standin.hub
-        self._render = Render(standin.hub)
 
     # People and repositories
 
@@ -91,19 +90,6 @@ class Control:
             found = self.repo(repo)
             self._repository_event(found, "deleted", sender)
             self._hub.delete_repo(found)
-
-    def delete_issue(self, repo: str, number: int, sender: str) -> None:
-        """Delete an issue; the API answers 410 from now on."""
-        with self._hub.lock:
-            issue = self.repo(repo).issues[number]
-            body = {"action": "deleted", "issue": self._render.issue(issue)}
-            issue.deleted = True
-            self._hub.emit("issues", body, issue.repo, sender=self._hub.user(sender))
-
-    def lock_issue(self, repo: str, number: int, *, locked: bool = True) -> None:
-        """Lock a conversation; sends nothing."""
-        with self._hub.lock:
-            self.repo(repo).issues[number].locked = locked
 
     def press(self, repo: str, check_run: int, login: str, identifier: str | None = None) -> None:
         """Press a check run's button, or "Re-run" without an identifier."""
@@ -242,13 +228,6 @@ class Control:
         Path(path).write_text(text, encoding="utf-8")
 
     # Helpers
-
-    def repo(self, name: str) -> Repo:
-        """The repository ``owner/name``; KeyError if there is none."""
-        found = self._hub.repo(*name.split("/", 1))
-        if found is None:
-            raise KeyError(name)
-        return found
 
     def _check(self, repo: str, number: int) -> CheckRun:
         return self.repo(repo).checks[number]

@@ -35,6 +35,10 @@ class User:
     login: str
     type: UserType = "User"
     created_at: float = 0.0
+    members: set[int] = field(default_factory=set)
+    """Of an organisation: the numbers of its members."""
+    teams: dict[str, set[int]] = field(default_factory=dict)
+    """Of an organisation: the members of its teams by slug."""
 
     @property
     def node_id(self) -> str:
@@ -136,6 +140,8 @@ class Issue:
     reactions: list[Reaction] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
     pull: Pull | None = None
+    parent: Issue | None = None
+    children: list[Issue] = field(default_factory=list)
 
     @property
     def node_id(self) -> str:
@@ -156,6 +162,73 @@ class CheckRun:
     @property
     def node_id(self) -> str:
         return node_id("CR", self.id)
+
+
+@dataclass(eq=False)
+class InlineComment:
+    """A comment on a commit (``pull`` None) or beside a line of a pull request, part of a review."""
+
+    id: int
+    repo: Repo
+    commit: str
+    path: str | None
+    line: int | None
+    body: str
+    user: User
+    created_at: float
+    pull: int | None = None
+    review: int | None = None
+    reply_to: int | None = None
+    side: Literal["LEFT", "RIGHT"] = "RIGHT"
+
+    @property
+    def node_id(self) -> str:
+        return node_id("CC" if self.pull is None else "PRRC", self.id)
+
+
+@dataclass(eq=False)
+class Review:
+    """A review of a pull request that was handed in."""
+
+    id: int
+    pull: int
+    state: Literal["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED"]
+    body: str
+    commit: str
+    user: User
+    submitted_at: float
+
+    @property
+    def node_id(self) -> str:
+        return node_id("PRR", self.id)
+
+
+@dataclass(eq=False)
+class Status:
+    """A commit status; of each context the newest counts."""
+
+    id: int
+    sha: str
+    context: str
+    state: Literal["error", "failure", "pending", "success"]
+    creator: User
+    created_at: float
+    description: str | None = None
+    target_url: str | None = None
+
+    @property
+    def node_id(self) -> str:
+        return node_id("SC", self.id)
+
+
+@dataclass(eq=False)
+class Queued:
+    """A pull request in a merge queue, with the branch and commit that the queue made of it."""
+
+    number: int
+    ref: str
+    head: str
+    base: str
 
 
 @dataclass(eq=False)
@@ -200,6 +273,10 @@ class Repo:
     issues: dict[int, Issue] = field(default_factory=dict)
     checks: dict[int, CheckRun] = field(default_factory=dict)
     runs: dict[int, WorkflowRun] = field(default_factory=dict)
+    inline: dict[int, InlineComment] = field(default_factory=dict)
+    reviews: dict[int, Review] = field(default_factory=dict)
+    statuses: list[Status] = field(default_factory=list)
+    queue: list[Queued] = field(default_factory=list)
     variables: dict[str, str] = field(default_factory=dict)
     secrets: dict[str, str] = field(default_factory=dict)
     rules: list[tuple[str, str]] = field(default_factory=list)

@@ -36,9 +36,14 @@ def merge(hub: Hub, issue: Issue, actor: User, body: dict[str, Any]) -> str:
     if body.get("sha") not in {None, part.head_sha}:
         raise ApiError(409, "Head branch was modified. Review and try the merge again.")
     path = hub.git_dir(issue.repo)
-    sha = _commit(path, issue, part, actor, {**body, "merge_method": method})
-    base, before = f"refs/heads/{part.base_ref}", part.base_sha
-    gitstore.set_ref(path, base, sha, before)
+    return land(hub, issue, actor, _commit(path, issue, part, actor, {**body, "merge_method": method}), part.base_sha)
+
+
+def land(hub: Hub, issue: Issue, actor: User, sha: str, before: str) -> str:
+    """Bring the base branch of a pull request to the merged commit, and tell of all that follows."""
+    part = pull_of(issue)
+    base = f"refs/heads/{part.base_ref}"
+    gitstore.set_ref(hub.git_dir(issue.repo), base, sha, before)
     part.merged_at, part.merged_by, part.merge_sha = hub.clock(), actor, sha
     for linked in _closed_by(issue):
         linked.state, linked.closed_at, linked.closed_by = "closed", hub.clock(), actor

@@ -98,6 +98,8 @@ class Hub:
         self.tokens: dict[str, Token] = {}
         self.comments: dict[int, Comment] = {}
         self.moved: dict[str, int] = {}
+        self.has_sub_issues = True  # Enterprise Server up to 3.19 has none
+        self.job_logs: dict[tuple[int, int], str] = {}
         self.pushes: list[Push] = []
         self.deliveries: list[Delivery] = []
         self.sender: Callable[[Delivery], None] = lambda _delivery: None

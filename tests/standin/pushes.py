@@ -106,9 +106,14 @@ def _commit(git: GitRender, sha: str) -> Json:
         "tree_id": raw["tree"],
         "distinct": True,
         "message": raw["message"].rstrip("\n"),
-        "timestamp": iso(float(raw["ct"])),
+        "timestamp": stamp(raw),
         "url": f"{git.page}/commit/{sha}",
         "author": {"name": raw["an"], "email": raw["ae"]},
         "committer": {"name": raw["cn"], "email": raw["ce"]},
         **touched,
     }
+
+
+def stamp(raw: dict[str, str]) -> str | None:
+    """When a commit was made."""
+    return iso(float(raw["ct"]))

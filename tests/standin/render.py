@@ -191,6 +191,8 @@ class Render:
         """``author_association``; as loose as GitHub's, so nobody should decide by it."""
         if user is repo.owner:
             return "OWNER"
+        if user.id in repo.owner.members:
+            return "MEMBER"
         return "COLLABORATOR" if ROLE_RANK[self.hub.role(repo, user)] > 1 else "NONE"
 
     def rollup(self, reactions: list[Reaction], url: str) -> Json:

@@ -69,7 +69,7 @@ class GitRender:
             "message": raw["message"].rstrip("\n"),
             "tree": {"sha": raw["tree"], "url": f"{self.api}/git/trees/{raw['tree']}"},
             "url": f"{self.api}/git/commits/{raw['sha']}",
-            "comment_count": 0,
+            "comment_count": sum(c.pull is None and c.commit == raw["sha"] for c in self.repo.inline.values()),
             "verification": unsigned,
         }
 

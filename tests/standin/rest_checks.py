@@ -14,7 +14,7 @@ from tests.standin.render_pull import check_run
 if TYPE_CHECKING:
     from flask import Blueprint
 
-    from tests.standin.entities import App, User
+    from tests.standin.entities import App, Repo, User
     from tests.standin.model import Hub
 
 REPO = "/repos/<owner>/<name>"
@@ -76,6 +76,8 @@ def _reads(api: Api, render: Render) -> None:
         if sha is None:
             raise ApiError(422, f"No commit found for SHA: {ref}")
         rows = [check for check in call.repo.checks.values() if check.head_sha == sha and _wanted(call, check)]
+        if call.arg("filter", "latest") == "latest":
+            rows = list({(check.app.id, check.name): check for check in rows}.values())
         shown = [check_run(render, check) for check in call.page(rows[::-1])]
         return {"total_count": len(rows), "check_runs": shown}
 
@@ -151,6 +153,32 @@ def press(hub: Hub, check: CheckRun, user: User, identifier: str | None) -> None
 def say(hub: Hub, check: CheckRun, action: str, sender: User, **extra: Any) -> None:
     """Send ``check_run`` with an action."""
     shown = check_run(Render(hub), check)
-    suite = {**shown["check_suite"], "head_sha": check.head_sha, "app": shown["app"], "pull_requests": []}
+    suite = {
+        **shown["check_suite"],
+        "head_sha": check.head_sha,
+        "head_branch": _branch_of(hub, check),
+        "app": shown["app"],
+        "pull_requests": [],
+    }
     body = {"action": action, "check_run": {**shown, "check_suite": suite}, **extra}
     hub.emit("check_run", body, check.repo, sender=sender)
+
+
+def _branch_of(hub: Hub, check: CheckRun) -> str | None:
+    """The branch that was pushed with the commit, as far as its refs still tell; the default branch comes last."""
+    refs = gitstore.refs(hub.git_dir(check.repo), "refs/heads/")
+    names = [ref.removeprefix("refs/heads/") for ref, sha, _ in refs if sha == check.head_sha]
+    return min(names, key=lambda name: (name == check.repo.default_branch, name), default=None)
+
+
+def report(hub: Hub, repo: Repo, app: App, said: dict[str, Any]) -> CheckRun:
+    """A check run as another App makes it, without its conclusion: pending."""
+    check = CheckRun(hub.next_id("check"), repo, app, said["name"], said["head_sha"])
+    check.fields |= {"started_at": iso(hub.clock()), **said}
+    check.fields["status"] = "completed" if said.get("conclusion") else "in_progress"
+    if said.get("conclusion"):
+        check.fields["completed_at"] = iso(hub.clock())
+    repo.checks[check.id] = check
+    for action in ("created", "completed") if said.get("conclusion") else ("created",):
+        say(hub, check, action, app.bot)
+    return check

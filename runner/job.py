@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner import folders, housekeeping, process
+from runner.clearing import remove_workspace
 from runner.client import Client, ClientError
 from runner.contract import JobKind, Outcome, Phase
 from runner.git import GitError
@@ -24,7 +25,6 @@ from runner.steps.prepare import basic, confine, expected_tip, fetch, open_store
 from runner.steps.redact import Redactor, carried_values
 from runner.store import StoreError
 from runner.watch import Ending, Watch
-from runner.worktree import remove_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

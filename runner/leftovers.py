@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner import folders, process
+from runner.clearing import clean_leftover, clean_leftovers
 from runner.contract import Outcome, Report
 from runner.git import GitError
 from runner.meter.ledger import LEDGER_FILE, read_ledger
 from runner.report import KEY_FILE, REPORT_FILE, SPEC_FILE, Spool
 from runner.store import POLL_SECONDS, ObjectStore, StoreError, flock, salvage_ref
-from runner.worktree import clean_leftover, clean_leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

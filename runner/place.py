@@ -58,6 +58,8 @@ class State:
     """A commit that is being merged in: the next commit's second parent."""
     job: str = UNNAMED
     """Whose workspace it is; names the salvage."""
+    begun: str = ""
+    """The commit that the work tree was made at, which the branch may not go behind: it is others' or was shown."""
     kept_out: tuple[str, ...] = ()
     """Paths that the runner brought along (``carry``): never committed, neither they nor what lies below."""
 

@@ -23,7 +23,7 @@ from runner.git import NETWORK_SECONDS, OBJECT_NAME, Auth, Git, GitError
 from runner.workrepo import WorkRepository
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import TextIO
 
@@ -191,7 +191,7 @@ class ObjectStore(Commits):
                 self._suit(next(iter(there.values())))
                 self._fetch_missing(url, tips, shas, auth)
                 if all(map(self.has, tips.values())):
-                    self._track(tips, [branch for branch in branches if branch not in tips])
+                    self._track(tips, there)
                     return tips
         raise StoreError("The repository's branches move faster than they can be fetched; say /retry.")
 
@@ -221,11 +221,11 @@ class ObjectStore(Commits):
             return False
         return any(self.has(tip) and self.is_ancestor(sha, tip) for tip in tips) or self.is_on_any(sha, "refs/")
 
-    def _track(self, tips: Mapping[str, str], gone: Sequence[str]) -> None:
-        """Remember where the remote's branches are; nothing is written where that is known."""
+    def _track(self, tips: Mapping[str, str], there: Container[str]) -> None:
+        """Remember where the remote's branches are, and forget those that went; nothing is written of what is known."""
         known = self.refs(TRACKING)
         moved = {branch: tip for branch, tip in tips.items() if known.get(branch) != tip}
-        left = [branch for branch in gone if branch in known]
+        left = [branch for branch in known if branch not in there]
         if moved or left:
             with self.changing():
                 for branch, tip in moved.items():

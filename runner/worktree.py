@@ -126,8 +126,9 @@ class Workspace:
             if not store.has(sha):
                 raise StoreError(f"Commit {sha} is not in the object store; it has to be fetched first.")
         lock = Place(store.home, store.repository_id, plan_uid).wait(PATIENCE)
-        _clear(store, plan_uid, lock)
-        workspace = cls(store, plan_uid, State("making", branch, base, head or base, job=job), lock, owner)
+        clear(store, plan_uid, lock)
+        begun = head or base
+        workspace = cls(store, plan_uid, State("making", branch, base, begun, job=job, begun=begun), lock, owner)
         workspace._make()
         return workspace
 
@@ -215,9 +216,10 @@ class Workspace:
 
     @property
     def unpushed_from(self) -> str:
-        """What the branch must go on from: what was pushed of it, or the base."""
-        pushed = self.store.ref(TRACKING + self.branch)
-        return pushed if pushed and self.store.is_ancestor(pushed, self.head) else self.base
+        """What the branch must go on from: what was pushed of it, or the commit that it was begun from."""
+        pushed, begun = self.store.ref(TRACKING + self.branch), self._state.begun or self.base
+        onward = pushed and self.store.is_ancestor(begun, pushed) and self.store.is_ancestor(pushed, self.head)
+        return pushed if pushed and onward else begun
 
     def _advance(self, tip: str) -> None:
         if tip != self.head:
@@ -297,7 +299,8 @@ class Workspace:
         except (DamagedError, WrongBranchError, GitError):
             head = self.head
         tree = self._stage_whatever_there_is(head)
-        known = self.store.is_ancestor(head, self.base) or self.store.is_on_any(head, TRACKING)
+        begun = self._state.begun or self.base
+        known = self.store.is_ancestor(head, begun) or self.store.is_on_any(head, TRACKING)
         if known and tree == self.store.tree(head):
             return None
         # A commit of the runner's own in any case: its time says when the salvage may go, an agent's could be forged.
@@ -328,11 +331,11 @@ class Workspace:
 
     def remove(self) -> None:
         """Remove the folder and the plan's refs, salvage apart."""
-        _remove(self.store, self.plan_uid)
+        forget(self.store, self.plan_uid)
         self._lock.close()
 
 
-def _clear(store: ObjectStore, plan_uid: str, lock: Lock) -> str | None:
+def clear(store: ObjectStore, plan_uid: str, lock: Lock) -> str | None:
     """Salvage and remove a plan's folder; return what was salvaged. The lock must be held."""
     place = Place(store.home, store.repository_id, plan_uid)
     if not os.path.lexists(place.folder):
@@ -340,59 +343,14 @@ def _clear(store: ObjectStore, plan_uid: str, lock: Lock) -> str | None:
     saved, state = None, place.state()
     if state and state.step in {"open", "closed"} and store.has(state.head):
         saved = Workspace(store, plan_uid, state, lock, None).salvage()
-    _remove(store, plan_uid)
+    forget(store, plan_uid)
     return saved
 
 
-def _remove(store: ObjectStore, plan_uid: str) -> None:
+def forget(store: ObjectStore, plan_uid: str) -> None:
+    """Remove a plan's folder and its anchor; what was salvaged stays. The lock must be held."""
     place = Place(store.home, store.repository_id, plan_uid)
     if state := place.state():  # a removal that is cut off must not be taken for an agent's deletions
         place.save(replace(state, step="removing"))
     folders.remove(place.folder)
     store.drop_refs(ANCHOR + plan_uid)
-
-
-def clean_leftovers(home: Path) -> tuple[str, ...]:
-    """At start: salvage and remove the workspaces of killed runs; return a sentence for each.
-
-    One that can't be salvaged stays as it is, and holds up no other plan.
-    """
-    sentences = []
-    for folder in sorted((home / "worktrees").glob("[0-9]*/*")):
-        try:
-            sentences.append(clean_leftover(home, int(folder.parent.name), folder.name))
-        except (ValueError, OSError, GitError, StoreError) as error:
-            sentences.append(f"{folder} was left as it is, since it can't be salvaged: {error}")
-    return tuple(sentence for sentence in sentences if sentence)
-
-
-def clean_leftover(home: Path, repository_id: int, plan_uid: str) -> str | None:
-    """Salvage and remove a plan's workspace where a killed run left one; return a sentence, None where it did not.
-
-    Raises GitError, StoreError, OSError.
-    """
-    place = Place(home, repository_id, plan_uid)
-    if not os.path.lexists(place.folder):
-        return None
-    lock = place.hold()
-    if lock is None:
-        return None
-    with lock:
-        state = place.state()
-        if state and state.step == "closed":
-            return None
-        saved = _clear(ObjectStore(home, repository_id), plan_uid, lock)
-    kept = f" Its unpushed work is kept as {saved[:10]}." if saved else ""
-    return f"Plan {plan_uid} was interrupted; its work tree was removed.{kept}"
-
-
-def remove_workspace(home: Path, repository_id: int, plan_uid: str) -> bool:
-    """Remove the folder, refs and salvage of a plan that has ended; False where a job is still at work on it."""
-    lock = Place(home, repository_id, plan_uid).hold()
-    if lock is None:
-        return False
-    with lock:
-        store = ObjectStore(home, repository_id)
-        _remove(store, plan_uid)
-        store.drop_salvage(plan_uid)
-    return True

@@ -22,12 +22,13 @@ from runner.steps.reading import require_unchanged
 from runner.watch import Ending
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Literal
 
     from runner.git import Change
     from runner.steps.context import Job
     from runner.steps.execute import Execution
-    from runner.store import DiffStat
+    from runner.store import DiffStat, ObjectStore
 
     Status = Literal["added", "modified", "deleted", "renamed", "mode"]
 
@@ -38,27 +39,48 @@ MAX_STAT_LINES = 200
 
 
 def describe(job: Job, execution: Execution) -> Work:
-    """Return the work as it was pushed."""
-    store, base, head = job.store, execution.base, execution.workspace.head
-    changes = store.changes(base, head)
-    stats = {stat.path: stat for stat in store.diff_stat(base, head)}
-    files = tuple(_file(change, stats.get(change.path)) for change in changes[:MAX_PATHS])
-    patch, cut = store.patch(base, head, MAX_PATCH)
+    """Return the work as it was pushed: what is new since people saw it last, where that can be told apart."""
+    store, head = job.store, execution.workspace.head
+    since = _since(job, execution)
+    start = since or execution.base
+    changes = store.changes(start, head)
+    patch, cut = store.patch(start, head, MAX_PATCH)
     text = patch.decode("utf-8", "backslashreplace")
     return Work(
-        base=base,
+        base=execution.base,
         head=head,
         tree=store.tree(head),
-        commits=store.count_commits(base, head),
-        files=files,
+        commits=store.count_commits(start, head),
+        files=_files(store, start, head, changes),
         files_total=len(changes),
         patch=text[:MAX_PATCH],
         patch_cut=cut or len(text) > MAX_PATCH,
         summary=execution.summary,
-        pull_request=_pull_request(job, execution, files),
+        pull_request=_pull_request(job, execution),
         moved_base_paths=_moved(job, execution),
         collisions=_collisions(job, execution),
+        since=since,
     )
+
+
+def _since(job: Job, execution: Execution) -> str | None:
+    """Return the commit of the open pull request from which to show the work; None: the whole of it, from its base.
+
+    Where the default branch was merged in since, a difference from that commit would hold others' work.
+    """
+    shown, store = job.spec.shown, job.store
+    if shown is None:
+        return None
+    if store.is_ancestor(execution.base, shown) and store.is_ancestor(shown, execution.workspace.head):
+        return shown
+    branch = job.spec.repository.default_branch
+    job.ledger.note(f"{branch} was merged in, so the whole change is shown, not only what is new since {shown[:10]}.")
+    return None
+
+
+def _files(store: ObjectStore, start: str, head: str, changes: Sequence[Change]) -> tuple[FileChange, ...]:
+    stats = {stat.path: stat for stat in store.diff_stat(start, head)}
+    return tuple(_file(change, stats.get(change.path)) for change in changes[:MAX_PATHS])
 
 
 def _file(change: Change, stat: DiffStat | None) -> FileChange:
@@ -96,15 +118,18 @@ def _collisions(job: Job, execution: Execution) -> tuple[Collision, ...]:
     return found.collisions
 
 
-def _pull_request(job: Job, execution: Execution, files: tuple[FileChange, ...]) -> PullRequestText | None:
+def _pull_request(job: Job, execution: Execution) -> PullRequestText | None:
+    """Return the text of the pull request to be opened; one that is open has its text."""
+    if job.spec.shown is not None:
+        return None
     try:
-        return _asked(job, execution, files)
+        return _asked(job, execution)
     except Ending as ending:
         job.ledger.note(f"The text of the pull request was made from the plan. {ending.sentence}")
         return _from_plan(job, execution)
 
 
-def _asked(job: Job, execution: Execution, files: tuple[FileChange, ...]) -> PullRequestText:
+def _asked(job: Job, execution: Execution) -> PullRequestText:
     spec, workspace = job.spec, execution.workspace
     if Unit.CREATE_PR not in spec.agents:
         raise Ending(Outcome.RUNNER_FAILED, "No agent is set for unit CreatePr.")
@@ -116,7 +141,7 @@ def _asked(job: Job, execution: Execution, files: tuple[FileChange, ...]) -> Pul
         issue=spec.issue,
         lessons=memory.choose(lessons_of(job), Unit.CREATE_PR, spec.plan.files if spec.plan else ()),
         plan=spec.plan,
-        facts=_facts(execution, files),
+        facts=facts_of(execution),
     )
     workspace.freeze()
     reply = talk.ask(parts, 1)
@@ -126,9 +151,12 @@ def _asked(job: Job, execution: Execution, files: tuple[FileChange, ...]) -> Pul
     return reply.result
 
 
-def _facts(execution: Execution, files: tuple[FileChange, ...]) -> tuple[str, ...]:
+def facts_of(execution: Execution) -> tuple[str, ...]:
+    """Tell an agent that only reads what the change is."""
+    store, base, head = execution.job.store, execution.base, execution.workspace.head
+    files = _files(store, base, head, store.changes(base, head))
     stat = [f"{file.path}: {file.status}, +{file.added or 0} -{file.removed or 0}" for file in files]
-    told = (f"The change is base {execution.base}, head {execution.workspace.head}.", *stat[:MAX_STAT_LINES])
+    told = (f"The change is base {base}, head {head}.", *stat[:MAX_STAT_LINES])
     return (*told, f"What the agent said it did: {execution.summary.summary}") if execution.summary else told
 
 

@@ -29,8 +29,13 @@ from runner.watch import Ending
 from runner.worktree import Workspace
 
 if TYPE_CHECKING:
+    from runner.contract import JobSpec
     from runner.promptware import FailedGate
     from runner.steps.context import Job
+
+
+WAITING = "-next"
+"""How the branch ends on which work for an open pull request waits for its approval."""
 
 
 @dataclass(frozen=True)
@@ -69,22 +74,18 @@ class Execution:
 def run(job: Job, expected: str | None) -> Ending:
     """Carry out a job of kind ``execute``; ``expected`` is where the remote branch must stand at the push."""
     spec = job.spec
-    if spec.plan is None:
-        raise Ending(
-            Outcome.RUNNER_FAILED, "The job names no plan to carry out. This is a fault of the bot: report it."
-        )
-    if refused := next(filter(None, map(never, spec.plan.files)), None):
-        raise Ending(Outcome.GATES_FAILED, f"Nothing was started: {refused} Say /update to take it out of the plan.")
+    _require_sound(spec)
+    base = _compared_with(job)
     workspace = Workspace.open(
         job.store,
         plan_uid=spec.plan_uid,
         branch=spec.branch,
-        base=spec.base,
+        base=base,
         head=spec.head,
         owner=job.sandbox.owner,
         job=spec.job,
     )
-    execution = Execution(job, workspace, spec.base, spec.base)
+    execution = Execution(job, workspace, base, spec.base)
     try:
         _work(execution)
         publish(job, workspace.head, execution.gates, expected)
@@ -96,6 +97,32 @@ def run(job: Job, expected: str | None) -> Ending:
     finally:
         workspace.remove()
     return Ending(Outcome.VERIFIED, f"Every blocking check passed; {spec.branch} is at {work.head[:10]}.", work=work)
+
+
+def _require_sound(spec: JobSpec) -> None:
+    """End a job that can't end well, before anything is spent."""
+    fault = None
+    if spec.plan is None:
+        fault = "The job names no plan to carry out."
+    elif spec.shown is not None and not spec.branch.endswith(WAITING):
+        fault = f"The job would move {spec.branch}, whose pull request is open."
+    if fault:
+        raise Ending(Outcome.RUNNER_FAILED, f"{fault} This is a fault of the bot: report it.")
+    files = spec.plan.files if spec.plan else ()
+    if refused := next(filter(None, map(never, files)), None):
+        raise Ending(Outcome.GATES_FAILED, f"Nothing was started: {refused} Say /update to take it out of the plan.")
+
+
+def _compared_with(job: Job) -> str:
+    """Return the commit of the default branch that the work is compared with.
+
+    Work that is gone on with, and into which nothing newer is merged, is compared with what it was begun from: what
+    others have changed since is not its doing.
+    """
+    spec = job.spec
+    if spec.head is None or spec.merge_base_in:
+        return spec.base
+    return job.store.fork(spec.base, spec.head) or spec.base
 
 
 def _salvage(job: Job, workspace: Workspace) -> None:
@@ -138,7 +165,7 @@ def _attempt(execution: Execution, talk: Conversation, checks: Checks, news: New
     job, attempt = execution.job, execution.job.ledger.attempts
     job.enter(Phase.AGENT, f"{talk.name}, attempt {attempt}")
     execution.workspace.freeze()
-    reply = talk.ask(_prompt(job, talk, news), attempt)
+    reply = talk.ask(_prompt(execution, talk, news), attempt)
     left_out = inspect(job, execution.workspace)
     _take(execution, reply)
     if isinstance(reply.result, ExecutionSummary):
@@ -148,29 +175,32 @@ def _attempt(execution: Execution, talk: Conversation, checks: Checks, news: New
     return Back(News(facts=(unusable(reply),)), Ending(Outcome.INVALID_RESULT, sentence))
 
 
-def _prompt(job: Job, talk: Conversation, news: News) -> PromptInput:
-    spec = job.spec
+def _prompt(execution: Execution, talk: Conversation, news: News) -> PromptInput:
+    job, spec = execution.job, execution.job.spec
     return PromptInput(
         program=talk.program,
         result_file=talk.result_file,
         issue=spec.issue,
         lessons=memory.choose(lessons_of(job), Unit.EXECUTE_PLAN, spec.plan.files if spec.plan else ()),
         plan=spec.plan,
+        ledger=spec.ledger,
         feedback=spec.feedback,
         failed_gates=news.failed_gates,
         conflicts=news.conflicts,
-        facts=(*_whereabouts(job, talk), *news.facts),
+        facts=(*_whereabouts(execution, talk), *news.facts),
         resumed=talk.resumed,
     )
 
 
-def _whereabouts(job: Job, talk: Conversation) -> tuple[str, ...]:
+def _whereabouts(execution: Execution, talk: Conversation) -> tuple[str, ...]:
     """Tell where the work begins, once a session."""
     if talk.resumed:
         return ()
-    spec = job.spec
-    start = f"The work tree is on branch {spec.branch}, begun from {spec.repository.default_branch} at {spec.base}"
-    return (f"{start}, which is the ref origin/base here.",)
+    spec = execution.job.spec
+    begun = f"begun from {spec.repository.default_branch} at {execution.base}, which is the ref origin/base here"
+    if spec.head is None:
+        return (f"The work tree is on branch {spec.branch}, {begun}.",)
+    return (f"The work tree is on branch {spec.branch} at {spec.head}, the work to be gone on with, {begun}.",)
 
 
 def _take(execution: Execution, reply: Reply) -> None:

@@ -71,7 +71,7 @@ def fetch(store: ObjectStore, spec: JobSpec, auth: Auth | None) -> dict[str, str
     """Bring the job's commits into the store; return the tips of the default and the plan's branch that exist."""
     tips: dict[str, str] = {}
     branches = [spec.repository.default_branch, spec.branch]
-    shas = [sha for sha in (spec.base, spec.head) if sha]
+    shas = [sha for sha in (spec.base, spec.head, spec.shown) if sha]
     over_network(lambda: tips.update(store.fetch(spec.repository.clone_url, branches, shas, auth)))
     return tips
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.clearing import clean_leftovers
 from runner.place import list_workspaces
 from runner.store import ObjectStore
-from runner.worktree import Finding, Workspace, clean_leftovers
+from runner.worktree import Finding, Workspace
 from tests.runner.workbench import BOT, sh
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.clearing import clean_leftovers, remove_workspace
 from runner.place import list_workspaces
 from runner.store import ObjectStore, StoreError
-from runner.worktree import Finding, Workspace, clean_leftovers, remove_workspace
+from runner.worktree import Finding, Workspace
 from tests.runner.workbench import BOT, ENVIRONMENT, UID, Bench, bench, sh
 
 if TYPE_CHECKING:

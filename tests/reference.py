@@ -179,6 +179,7 @@ EVENTS: dict[Verb, type] = {
     Verb.REOPEN: ev.ReopenRequested,
     Verb.UPDATE: ev.UpdateRequested,
     Verb.RETRY: ev.RetryRequested,
+    Verb.REVISE: ev.ReviseRequested,
     Verb.CANCEL: ev.CancelRequested,
     Verb.ICEBOX: ev.Shelved,
     Verb.THAW: ev.Thawed,

@@ -157,6 +157,8 @@ class Plan(Frozen):
     revisions: tuple[Revision, ...] = ()
     feedback: tuple[Feedback, ...] = ()
     """Not yet answered; emptied when the job that carries it reports."""
+    heard: tuple[str, ...] = ()
+    """Comments that have travelled to an agent, by kind and number (``commit_comment:7``): each is used once."""
     plan_approval: Approval | None = None
     diff_approval: Approval | None = None
     rejected_at_gate: Gate | None = None

@@ -14,6 +14,7 @@ from bot.lifecycle.commands import NAME, Command, Verb
 from bot.lifecycle.plan import IssueSnapshot, Person, Repo
 from bot.lifecycle.policy import Action, Permission, Policy, may
 from bot.lifecycle.states import Frozen, Via
+from runner.contract import Feedback
 
 if TYPE_CHECKING:
     from bot.lifecycle.plan import Plan
@@ -49,6 +50,10 @@ class Reading(Frozen):
     issue: IssueSnapshot | None = None
     plan_sha256: str | None = None
     branch_head: str | None = None
+    remarks: tuple[Feedback, ...] = ()
+    """What people with the right to steer have written beside commands, where the command takes it along."""
+    heard: tuple[str, ...] = ()
+    """Which comments the remarks are made of, by kind and number."""
 
 
 class Refusal(Frozen):
@@ -94,7 +99,7 @@ WORDLESS: dict[Verb, type[events.HumanEvent]] = {
     Verb.HELP: events.StatusRequested,
 }
 """What a command amounts to that takes no words."""
-NOT_YET = frozenset({Verb.EXPAND, Verb.SPLIT, Verb.ANSWER, Verb.REVISE, Verb.FIX, Verb.ACCEPT, Verb.DEPENDS})
+NOT_YET = frozenset({Verb.EXPAND, Verb.SPLIT, Verb.ANSWER, Verb.FIX, Verb.ACCEPT, Verb.DEPENDS})
 """Commands that this version knows and does not carry out."""
 TAKES_ISSUE = frozenset({Verb.PLAN, Verb.UPDATE})
 """Commands that take the issue's text: as it read when they were said, whoever edits it a moment later."""
@@ -180,6 +185,8 @@ def _event(request: Request, reading: Reading) -> events.Event | Refusal:  # noq
             return events.UpdateRequested(**said, text=words, issue=reading.issue)
         case Verb.RETRY:
             return events.RetryRequested(**said, text=words)
+        case Verb.REVISE:
+            return events.ReviseRequested(**said, text=words, remarks=reading.remarks, heard=reading.heard)
         case Verb.PRIORITY:
             return events.PriorityChosen(**said, priority=read_priority(words))
         case Verb.AGENT:

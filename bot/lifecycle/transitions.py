@@ -18,7 +18,7 @@ from typing import get_args
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
-from bot.lifecycle.moves import jobs, people, world
+from bot.lifecycle.moves import diff, jobs, people, world
 from bot.lifecycle.moves.common import Step, answer, moved, start_planning
 from bot.lifecycle.plan import Plan
 from bot.lifecycle.rules import Cells, at, complete, go, refuse, stay
@@ -88,6 +88,15 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         go(F, people.retry, to={D, A, R}),
         refuse({D, A, R, I}, "nothing of it has failed"),
         refuse(WORKING, UNDER_WAY),
+        refuse(P, PR_DECIDES),
+        refuse({N, C}, REOPENABLE),
+        refuse({M, S}, ENDED),
+    ),
+    ev.ReviseRequested: (
+        at(R, diff.revise, to=X),
+        refuse({D, A, I}, "there is no work to revise yet; /update rewrites the plan"),
+        refuse(WORKING, f"{UNDER_WAY}; the work can be revised once its diff is up for decision"),
+        refuse(F, "it failed; /retry takes words for the agent"),
         refuse(P, PR_DECIDES),
         refuse({N, C}, REOPENABLE),
         refuse({M, S}, ENDED),
@@ -206,7 +215,7 @@ TABLE = complete(ROWS, EVENTS)
 """(state, event) -> rule, for every pair."""
 
 STEERING = (
-    *(ev.Approved, ev.UpdateRequested, ev.RetryRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed),
+    *(ev.Approved, ev.UpdateRequested, ev.RetryRequested, ev.ReviseRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed),
     *(ev.AgentChosen, ev.BudgetChosen, ev.PriorityChosen, ev.StartRequested),
 )
 """What nobody can do to a plan that is held."""

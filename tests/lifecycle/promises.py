@@ -36,7 +36,7 @@ class Promises:
         text = wording.status_comment(plan, PlanCost(rows=()))
         offered = {Verb(name) for name in OFFER.findall(text)} - ALWAYS
         if not plan.ended:
-            assert offered or "](https://" in text, f"{plan.state} offers nothing:\n{text}"
+            assert offered or "](http" in text, f"{plan.state} offers nothing:\n{text}"
         for verb in offered:
             event = EVENTS[verb]
             assert TABLE[plan.state, event].move, f"{plan.state} offers /{verb}, which it refuses:\n{text}"

@@ -30,6 +30,7 @@ from bot.lifecycle.events.people import (
     Rejected,
     ReopenRequested,
     RetryRequested,
+    ReviseRequested,
     Shelved,
     StartRequested,
     StatusRequested,
@@ -96,6 +97,7 @@ __all__ = [
     "ReopenRequested",
     "RetryRequested",
     "ReviewPosted",
+    "ReviseRequested",
     "Shelved",
     "SlotGranted",
     "SplitDone",
@@ -112,6 +114,7 @@ HumanEvent = (
     | Rejected
     | UpdateRequested
     | RetryRequested
+    | ReviseRequested
     | CancelRequested
     | ReopenRequested
     | StatusRequested

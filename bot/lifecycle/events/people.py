@@ -9,6 +9,7 @@ from bot.lifecycle.events.base import BaseEvent
 from bot.lifecycle.plan import IssueSnapshot, Person, Repo
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import Via
+from runner.contract import Feedback
 
 
 class Human(BaseEvent):
@@ -64,6 +65,16 @@ class RetryRequested(Human):
 
     type: Literal["retry_requested"] = "retry_requested"
     text: str = ""
+
+
+class ReviseRequested(Human):
+    """``/revise``: go on with the work that is up for decision, by these words and by what was said beside its lines."""
+
+    type: Literal["revise_requested"] = "revise_requested"
+    text: str = ""
+    remarks: tuple[Feedback, ...] = ()
+    heard: tuple[str, ...] = ()
+    """Which comments the remarks are made of."""
 
 
 class CancelRequested(Human):

@@ -23,6 +23,10 @@ class Links:
         """Return the address of the comment that shows this; the issue's where there is none yet."""
         return f"{self._issue}#issuecomment-{shown.comment_id}" if shown and shown.comment_id else self._issue
 
+    def commit(self, sha: str) -> str:
+        """Return the address of a commit, beside whose lines people can write."""
+        return f"{self._repo}/commit/{sha}"
+
     def run(self, run_id: int) -> str:
         """Return the address of an Actions run."""
         return f"{self._repo}/actions/runs/{run_id}"

@@ -12,6 +12,7 @@ from bot.lifecycle.states import State, Via
 from bot.store import deliveries, plans
 from bot.store.deliveries import NewDelivery
 from bot.worker.context import Done, Judged
+from bot.worker.effects import remarks
 from bot.worker.effects.texts import sha256
 from bot.worker.poll import requests_of, up_for_decision
 
@@ -58,6 +59,9 @@ def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy) -> 
         policy=policy,
         issue=_issue(ctx, request) if request.command.verb in TAKES_ISSUE else None,
     )
+    if request.command.verb is Verb.REVISE and may(policy, reading.permission, Action.STEER):
+        said, heard = remarks.of_review(ctx, plan, policy)
+        return reading.model_copy(update={"remarks": said, "heard": heard})
     if request.command.verb is not Verb.APPROVE or plan is None:
         return reading
     return reading.model_copy(

@@ -9,7 +9,7 @@ from bot.lifecycle import events as ev
 from bot.store import jobs, plans
 from bot.worker.context import Done, found
 from bot.worker.effects.authorise import plan_comment_sha256
-from runner.contract import Issue, JobKind, JobSpec, Repository
+from runner.contract import Issue, JobKind, JobSpec, Ledger, Repository
 
 if TYPE_CHECKING:
     from bot.github.gateway import RepositoryInfo
@@ -95,6 +95,7 @@ def job_spec(plan: Plan, job: Job, info: RepositoryInfo, base: str, policy: Poli
         ),
         plan=revision.document if revision else None,
         feedback=(*plan.feedback, *plan.rejections),
+        ledger=_ledger(plan, job),
         agents=plan.choices.agents(policy),
         gates=gates,
         detect_gates=policy.gates is None,
@@ -107,6 +108,19 @@ def job_spec(plan: Plan, job: Job, info: RepositoryInfo, base: str, policy: Poli
         budget=plan.choices.limits(policy),
         tiers=policy.tiers,
         prices=policy.prices,
+    )
+
+
+def _ledger(plan: Plan, job: Job) -> Ledger | None:
+    """Return where the work stands that the job goes on with, by what was reported when it was shown."""
+    if job.kind is not JobKind.EXECUTE or plan.review is None or job.head != plan.review.work.head:
+        return None
+    work = plan.review.work
+    summary = work.summary
+    return Ledger(
+        delivered=summary.delivered if summary else (),
+        missing=summary.missing if summary else (),
+        files=tuple(file.path for file in work.files),
     )
 
 

@@ -151,7 +151,7 @@ def _stale_reaction(request: Request, plan: Plan | None) -> Refusal | None:
     return None
 
 
-def _event(request: Request, reading: Reading) -> events.Event | Refusal:  # noqa: PLR0911 - a case a verb
+def _event(request: Request, reading: Reading) -> events.Event | Refusal:  # noqa: C901, PLR0911 - a case a verb
     said = {
         "at": request.at,
         "source": request.source,

@@ -215,7 +215,15 @@ TABLE = complete(ROWS, EVENTS)
 """(state, event) -> rule, for every pair."""
 
 STEERING = (
-    *(ev.Approved, ev.UpdateRequested, ev.RetryRequested, ev.ReviseRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed),
+    *(
+        ev.Approved,
+        ev.UpdateRequested,
+        ev.RetryRequested,
+        ev.ReviseRequested,
+        ev.ReopenRequested,
+        ev.Shelved,
+        ev.Thawed,
+    ),
     *(ev.AgentChosen, ev.BudgetChosen, ev.PriorityChosen, ev.StartRequested),
 )
 """What nobody can do to a plan that is held."""

@@ -10,6 +10,7 @@ from bot.lifecycle.plan import Person, Plan
 from bot.lifecycle.policy import Approvers, Permission, Policy
 from bot.lifecycle.requests import ACTIONS, NOT_YET, Reading, Refusal, Request, decide
 from bot.lifecycle.states import State, Via, WaitingOn
+from runner.contract import Feedback
 from tests.lifecycle import stories
 from tests.lifecycle.makers import ALICE, HEAD, ISSUE, REPO
 
@@ -46,6 +47,7 @@ EVENTS = {
     Verb.REOPEN: ev.ReopenRequested,
     Verb.UPDATE: ev.UpdateRequested,
     Verb.RETRY: ev.RetryRequested,
+    Verb.REVISE: ev.ReviseRequested,
     Verb.CANCEL: ev.CancelRequested,
     Verb.ICEBOX: ev.Shelved,
     Verb.THAW: ev.Thawed,
@@ -116,6 +118,9 @@ def test_what_was_said_and_read_comes_along():
     updated = decide(request(Verb.UPDATE, "smaller"), reading(), PLAN)
     assert (updated.text, updated.issue) == ("smaller", ISSUE)
     assert decide(request(Verb.RETRY, "again"), reading(), PLAN).text == "again"
+    remark = Feedback(kind="review", author="bob", text="Why?", path="src/greet.py", line=5)
+    revised = decide(request(Verb.REVISE, "again"), reading(remarks=(remark,), heard=("commit_comment:1",)), PLAN)
+    assert (revised.text, revised.remarks, revised.heard) == ("again", (remark,), ("commit_comment:1",))
 
 
 @pytest.mark.parametrize("verb", list(Verb))

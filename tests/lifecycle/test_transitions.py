@@ -158,6 +158,8 @@ class AnyHistory(Promises, RuleBasedStateMachine):
                 (ev.BudgetChosen, {"budget": BudgetChoice(attempts=2)}),
                 (ev.PriorityChosen, {"priority": PlanPriority.LOW}),
                 (ev.StartRequested, {}),
+                (ev.ReviseRequested, {"text": "smaller"}),
+                (ev.ReviseRequested, {}),
             ]
         )
     )

@@ -68,7 +68,7 @@ class RetryRequested(Human):
 
 
 class ReviseRequested(Human):
-    """``/revise``: go on with the work that is up for decision, by these words and by what was said beside its lines."""
+    """``/revise``: go on with the work under decision, by these words and by those beside its lines."""
 
     type: Literal["revise_requested"] = "revise_requested"
     text: str = ""

@@ -277,7 +277,7 @@ class Render:
         }
 
     def app(self, app: App) -> Json:
-        """An App as the public sees it."""
+        """An App as the public sees it; GitHub's description of events does not know that of merge queues."""
         return {
             "id": app.id,
             "client_id": app.client_id,
@@ -291,7 +291,7 @@ class Render:
             "created_at": iso(app.created_at),
             "updated_at": iso(app.created_at),
             "permissions": app.permissions,
-            "events": app.events,
+            "events": [event for event in app.events if event != "merge_group"],
         }
 
     def installation(self, made: Installation) -> Json:

@@ -13,6 +13,8 @@ from decimal import Decimal
 from pathlib import Path  # noqa: TC003 - part of the public fields
 from typing import TYPE_CHECKING, Any, Protocol
 
+from runner.settings import LOOPBACK
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -35,9 +37,6 @@ COMMON_NAMES = (
 
 MAX_ARGUMENT = 128 * 1024 - 1
 """Bytes Linux takes as one argument (``MAX_ARG_STRLEN``, less the final zero)."""
-LOOPBACK = ("127.0.0.1", "localhost")
-"""Where the meter is."""
-
 MAX_LINE = 4 * 1024 * 1024
 """Bytes of one line of an agent's stream; a longer one is skipped, since no usage record is that long."""
 MAX_SAID = 200
@@ -174,10 +173,16 @@ def common_environment(run: AgentRun, offered: Mapping[str, str], names: tuple[s
     No proxy stands between an agent and the meter, and git looks for no repository above the work tree.
     """
     chosen = {name: offered[name] for name in (*COMMON_NAMES, *names) if name in offered}
-    if run.endpoint:
-        chosen["NO_PROXY"] = ",".join(filter(None, (chosen.get("NO_PROXY"), *LOOPBACK)))
     own = {"HOME": str(run.home), "TMPDIR": str(run.home / "tmp"), "GIT_CEILING_DIRECTORIES": str(run.worktree.parent)}
-    return chosen | own | {"TERM": "dumb", "NO_COLOR": "1"}
+    env = chosen | own | {"TERM": "dumb", "NO_COLOR": "1"}
+    return past_proxies(env) if run.endpoint else env
+
+
+def past_proxies(env: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which no proxy stands before the meter, in both spellings; once more changes nothing."""
+    named = ",".join(env.get(name, "") for name in ("NO_PROXY", "no_proxy")).split(",")
+    straight = ",".join(dict.fromkeys(filter(None, (*named, *sorted(LOOPBACK)))))
+    return {**env, "NO_PROXY": straight, "no_proxy": straight}
 
 
 def prompt_of(run: AgentRun) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from runner import process
 from runner.agents import agent_for
-from runner.agents.base import AgentError, AgentResult, AgentRun, program_of
+from runner.agents.base import AgentError, AgentResult, AgentRun, past_proxies, program_of
 from runner.agents.home import login, put
 from runner.agents.result import InvalidResultError, Result, read_result
 from runner.agents.tiers import with_model
@@ -27,8 +27,8 @@ from runner.gates.command import tail_of
 from runner.meter import SHIM_PORT, Stop, UpstreamError
 from runner.prices import usage_of
 from runner.promptware import Program, PromptInput, PromptwareError, compose, load
+from runner.results import Unit
 from runner.sandbox import Confinement
-from runner.settings import LOOPBACK
 from runner.steps.redact import Redactor, carried_values
 from runner.terms import Network
 from runner.watch import Ending
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.meter import Tap
-    from runner.results import Unit
     from runner.steps.context import Job
     from runner.worktree import Mounts
 
@@ -77,11 +76,12 @@ class Conversation:
         """Raise :class:`~runner.watch.Ending` where the unit or the agent can't be used as it is set up."""
         self._job, self._unit, self._mounts = job, unit, mounts
         self.program = _program(job, unit)
+        asked = job.spec.inspector if unit is Unit.INSPECT_DIFF else job.spec.agents.get(unit)
+        if asked is None:
+            raise Ending(Outcome.RUNNER_FAILED, f"No agent is set for unit {unit}: name one under agent:.")
         try:
-            self._spec = with_model(job.spec.agents[unit], self.program.front.tier, job.spec.tiers)
+            self._spec = with_model(asked, self.program.front.tier, job.spec.tiers)
             self._agent = agent_for(self._spec)
-        except KeyError:
-            raise Ending(Outcome.RUNNER_FAILED, f"No agent is set for unit {unit}: name one under agent:.") from None
         except AgentError as error:
             raise Ending(Outcome.AGENT_FAILED, str(error)) from error
         self._session = str(uuid.uuid4())
@@ -235,10 +235,7 @@ class Conversation:
         extra = {name: offered[name] for name in job.settings.agent_env if name in offered}
         own = {process.MARKER: job.spec.job, "TMPDIR": str(self._mounts.tmp)}
         env = self._agent.environment(run, offered) | extra | own
-        if run.endpoint is not None and any(name.lower().endswith("_proxy") for name in env):
-            straight = ",".join(filter(None, (env.get("NO_PROXY"), *sorted(LOOPBACK))))
-            env |= {"NO_PROXY": straight, "no_proxy": straight}
-        return env
+        return past_proxies(env) if run.endpoint is not None else env
 
     def _why_stop(self, tap: Tap) -> str | None:
         """Return why the run has to end now, None while it may go on."""

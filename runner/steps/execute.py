@@ -22,6 +22,7 @@ from runner.steps.agent import Conversation, Reply, unusable
 from runner.steps.checks import Checks
 from runner.steps.commit import commit_afresh, commit_lessons, commit_work, inspect
 from runner.steps.describe import describe
+from runner.steps.inspection import inspected
 from runner.steps.lessons import lessons_of
 from runner.steps.prepare import fetch
 from runner.store import StoreError
@@ -90,13 +91,15 @@ def run(job: Job, expected: str | None) -> Ending:
         _work(execution)
         publish(job, workspace.head, execution.gates, expected)
         work = describe(job, execution)
+        inspection = inspected(job, execution)
     except BaseException:
         with suppress(GitError, StoreError, OSError):
             _salvage(job, workspace)
         raise
     finally:
         workspace.remove()
-    return Ending(Outcome.VERIFIED, f"Every blocking check passed; {spec.branch} is at {work.head[:10]}.", work=work)
+    sentence = f"Every blocking check passed; {spec.branch} is at {work.head[:10]}."
+    return Ending(Outcome.VERIFIED, sentence, work=work, inspection=inspection)
 
 
 def _require_sound(spec: JobSpec) -> None:

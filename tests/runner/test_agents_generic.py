@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.agents import agent_for
-from runner.agents.base import AgentError, AgentResult, Call, Endpoint
+from runner.agents.base import AgentError, AgentResult, Call, Endpoint, past_proxies
 from runner.agents.generic import Generic
 from runner.contract import UsdSource
 from runner.prices import usage_of
@@ -85,8 +85,10 @@ def test_a_metered_command_finds_the_meter_as_its_sdk_looks_for_it(
 def test_no_proxy_stands_before_the_meter(tmp_path: Path) -> None:
     run = run_in(tmp_path, spec=_spec("x", api=Api.CHAT), endpoint=Endpoint("http://127.0.0.1:7", "placeholder"))
     proxied = {"HTTPS_PROXY": "http://proxy:8080", "NO_PROXY": "git.example.com"}
-    assert Generic().environment(run, proxied)["NO_PROXY"] == "git.example.com,127.0.0.1,localhost"
-    assert Generic().environment(run, {})["NO_PROXY"] == "127.0.0.1,localhost"
+    straight = Generic().environment(run, proxied)
+    assert straight["NO_PROXY"] == straight["no_proxy"] == "git.example.com,127.0.0.1,::1,localhost"
+    assert past_proxies(straight) == straight
+    assert past_proxies({"no_proxy": "a"})["NO_PROXY"] == "a,127.0.0.1,::1,localhost"
     assert "NO_PROXY" not in Generic().environment(run_in(tmp_path, spec=_spec("x")), {})
 
 

@@ -1,0 +1,65 @@
+"""The verified change as unit InspectDiff reads it: by another agent than the one that wrote it, for the reviewer.
+
+The work is verified and pushed: nothing that fails here may fail it. What is found is shown, and decides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from runner import memory
+from runner.contract import Outcome
+from runner.git import GitError
+from runner.promptware import PromptInput
+from runner.results import Inspection, Unit
+from runner.steps.agent import Conversation, unusable
+from runner.steps.describe import facts_of
+from runner.steps.lessons import lessons_of
+from runner.steps.reading import require_unchanged
+from runner.store import StoreError
+from runner.watch import Ending
+
+if TYPE_CHECKING:
+    from runner.steps.context import Job
+    from runner.steps.execute import Execution
+
+TRIES = 2
+"""How often an inspector is asked: once more where its result can't be used."""
+
+
+def inspected(job: Job, execution: Execution) -> Inspection | None:
+    """Return what the inspector says of the verified commit; None where there is none, or a note says why not."""
+    if job.spec.inspector is None:
+        return None
+    try:
+        job.watch.check()
+        return _asked(job, execution)
+    except (Ending, GitError, StoreError, OSError) as fault:
+        said = fault.sentence if isinstance(fault, Ending) else str(fault)
+        job.ledger.note(f"The change was not inspected; its checks and its review stand without. {said}")
+        return None
+
+
+def _asked(job: Job, execution: Execution) -> Inspection:
+    spec, workspace = job.spec, execution.workspace
+    talk = Conversation(job, Unit.INSPECT_DIFF, workspace.mounts(read_only=True))
+    job.say(f"agent: {talk.name}")
+    job.heartbeat.line(f"{talk.name} reads the change")
+    checks = tuple(f"Check {gate.name}: {gate.status}. {gate.summary}" for gate in execution.gates)
+    parts = PromptInput(
+        program=talk.program,
+        result_file=talk.result_file,
+        issue=spec.issue,
+        lessons=memory.choose(lessons_of(job), Unit.INSPECT_DIFF, spec.plan.files if spec.plan else ()),
+        plan=spec.plan,
+        facts=(*checks, *facts_of(execution)),
+    )
+    for attempt in range(1, TRIES + 1):
+        workspace.freeze()
+        reply = talk.ask(parts, attempt)
+        require_unchanged(workspace)
+        if isinstance(reply.result, Inspection):
+            return reply.result
+        parts = replace(parts, facts=(unusable(reply), *parts.facts), resumed=talk.resumed)
+    raise Ending(Outcome.INVALID_RESULT, reply.fault)

@@ -6,6 +6,7 @@ import ast
 import importlib
 import json
 import re
+import tomllib
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -220,10 +221,16 @@ def _states(verb: Verb) -> str:
     return "every state" if len(states) == len(State) else ", ".join(states)
 
 
+def said() -> str:
+    """The rules by which commands are found in a comment, from the file of comments that are tested by them."""
+    rules = tomllib.loads((ROOT / "tests/lifecycle/said.toml").read_text())["rule"]
+    return "\n".join(f"- {rule['says']}" for rule in rules)
+
+
 GENERATED = {
     "docs/reference/limits.md": {"limits": limits},
     "docs/reference/policy.md": {"keys": keys_of_the_policy},
-    "docs/reference/commands.md": {"commands": commands},
+    "docs/reference/commands.md": {"commands": commands, "rules": said},
 }
 """Page -> the parts between its markers."""
 

@@ -1,15 +1,16 @@
-"""Which lines of a comment are its writer's own words, and not code, a quotation or hidden.
+"""Which lines of a comment are its writer's own words, and not code, a quotation, struck out or hidden.
 
-Follows CommonMark where it matters for a line's beginning: fenced code, quotations with their lazy continuation,
-code spans and HTML that reach over several lines. Where Markdown could be read both ways, a line is *not* taken for own
-words: a command that is missed can be said again, one that was only quoted can't be unsaid. Indented code needs no
-rule here, since a command has at most three spaces before it.
+Follows CommonMark where it matters for a line's beginning: fenced code, quotations with their lazy continuation, and
+code spans, struck out words and HTML that reach over several lines. Where Markdown could be read both ways, a line is
+*not* taken for own words: a command that is missed can be said again, one that was only quoted can't be unsaid.
+Indented code needs no rule here, since a command has at most three spaces before it.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,19 +19,52 @@ if TYPE_CHECKING:
 _LIST = r"(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*"
 _FENCE = re.compile(rf"(?P<lead> {{0,3}}{_LIST})(?P<fence>`{{3,}}(?=[^`]*$)|~{{3,}})")
 _LEAD = re.compile(rf" *{_LIST}")
-_QUOTE = re.compile(rf" {{0,3}}{_LIST}>")
-_OPENING = re.compile(r"(?P<ticks>`+)|(?P<comment><!--)|<(?P<tag>[A-Za-z][A-Za-z0-9-]*)(?=[\s/>])|</?[A-Za-z][^<>]*")
+_QUOTE = re.compile(rf" {{0,3}}{_LIST}> ?(?P<quoted>.*)")
+_OPENING = re.compile(
+    r"(?P<ticks>`+)|(?<![~\\])(?P<waves>~{1,2})(?=[^\s~])"
+    r"|(?P<comment><!--)|<(?P<tag>[A-Za-z][A-Za-z0-9-]*)(?=[\s/>])|</?[A-Za-z][^<>]*"
+)
 _BLANK = re.compile(r"\n[ \t]*(?:\n|\Z)")
-_OPAQUE = frozenset({"pre", "code", "samp", "kbd", "script", "style", "textarea", "template", "blockquote", "del", "s"})
+_OPAQUE = frozenset(
+    {"pre", "code", "samp", "kbd", "script", "style", "textarea", "template"}
+    | {"blockquote", "q", "del", "s", "strike", "details"}
+)
 """Elements whose content is code, a quotation, struck out or not shown."""
+
+
+class Kind(Enum):
+    """What a line is."""
+
+    OWN = auto()
+    """It begins as the writer's own words."""
+    BLANK = auto()
+    QUOTED = auto()
+    """It begins with the mark of a quotation."""
+    CONTINUED = auto()
+    """It follows a quotation without an empty line, so that GitHub shows it as a part of that."""
+    CODE = auto()
+    """A fence, or a line within it."""
+    HIDDEN = auto()
+    """It begins with an HTML comment, or within code or HTML that began on a line before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line without its end, and whether it begins as the writer's own words."""
+    """One line without its end."""
 
     text: str
-    own: bool
+    kind: Kind
+
+    @property
+    def own(self) -> bool:
+        """Whether it begins as the writer's own words."""
+        return self.kind is Kind.OWN
+
+    @property
+    def quoted(self) -> str:
+        """What a quoted line quotes: the text behind its first mark; empty in any other line."""
+        match = _QUOTE.fullmatch(self.text) if self.kind is Kind.QUOTED else None
+        return match["quoted"] if match else ""
 
 
 @dataclass(slots=True)
@@ -58,32 +92,40 @@ def lines(text: str) -> Iterator[Line]:
     hidden_until = start = 0
     for line in text.split("\n"):
         end = start + len(line)
-        own = False
+        kind = Kind.BLANK
         if fence is not None:
+            kind = Kind.CODE
             fence = None if fence.closed_by(line) else fence
         elif start < hidden_until:
+            kind = Kind.HIDDEN
             hidden_until = inline.scan(hidden_until, end)
         elif not line.strip():
             quoted = False
         elif (opening := _FENCE.match(line)) is not None:
+            kind = Kind.CODE
             listed = opening["lead"].strip(" ")
             fence = _Fence(opening["fence"], len(opening["lead"]) + 3 if listed else 3)
             quoted = False
         elif _QUOTE.match(line):
+            kind = Kind.QUOTED
             quoted = True
-        elif not quoted:
-            own = True
+        elif quoted:
+            kind = Kind.CONTINUED
+        else:
+            kind = Kind.HIDDEN if line.lstrip().startswith("<!--") else Kind.OWN
             hidden_until = inline.scan(start, end)
-        yield Line(line, own)
+        yield Line(line, kind)
         start = end + 1
 
 
 class _Inline:
-    """Finds where code spans and HTML end that open within a line."""
+    """Finds where code spans, struck out words and HTML end that open within a line."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._paragraph_end = -1
+        self._elements: dict[str, dict[int, int]] = {}
+        self._unclosed: dict[str, int] = {}  # what closes -> the end up to which nothing does
 
     def scan(self, start: int, end: int) -> int:
         """Return how far what opens in this part of a line reaches; not beyond ``end`` where all is closed in it."""
@@ -98,19 +140,37 @@ class _Inline:
         begins_line = _LEAD.fullmatch(text, text.rfind("\n", 0, start) + 1, start) is not None
         tag = (opening["tag"] or "").lower()
         if opening["ticks"]:
-            return self._find(rf"(?<!`){opening['ticks']}(?!`)", opening, block=False)
+            return self._find(rf"(?<!`){opening['ticks']}(?!`)", opening)
+        if opening["waves"]:
+            return self._find(rf"(?<=[^\s~]){opening['waves']}(?!~)", opening)
         if opening["comment"]:
             return self._find("-->", opening, block=begins_line)
         if tag in _OPAQUE:
-            return self._find(rf"</{tag}\s*>", opening, block=begins_line)
-        return self._find(r"(?=<)|>", opening, block=False)
+            return self._ends_of(tag).get(start, len(text) if begins_line else opening.end())
+        return self._find(r"(?=<)|>", opening)
 
-    def _find(self, closing: str, opening: re.Match[str], *, block: bool) -> int:
+    def _find(self, closing: str, opening: re.Match[str], *, block: bool = False) -> int:
         end = len(self._text) if block else self._paragraph(opening.end())
-        found = re.compile(closing, re.IGNORECASE).search(self._text, opening.end(), end)
+        found = None
+        if self._unclosed.get(closing) != end:
+            found = re.compile(closing).search(self._text, opening.end(), end)
         if found is not None:
             return found.end()
+        self._unclosed[closing] = end
         return end if block else opening.end()
+
+    def _ends_of(self, tag: str) -> dict[int, int]:
+        """Return where each element of a kind ends, by where it begins; those that are never closed are not in it."""
+        if tag not in self._elements:
+            ends: dict[int, int] = {}
+            open_: list[int] = []
+            for part in re.finditer(rf"<(?P<end>/?){tag}(?=[\s/>])[^<>]*>?", self._text, re.IGNORECASE):
+                if not part["end"]:
+                    open_.append(part.start())
+                elif open_:
+                    ends[open_.pop()] = part.end()
+            self._elements[tag] = ends
+        return self._elements[tag]
 
     def _paragraph(self, at: int) -> int:
         """Return where the paragraph around ``at`` ends."""

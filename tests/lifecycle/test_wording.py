@@ -74,6 +74,7 @@ def texts() -> dict[str, str]:
     for instead in ("defaults", "nothing"):
         details = DETAILS[Topic.POLICY_INVALID] | {"instead": instead}
         found[f"answer-policy_invalid-{instead}"] = render.say(Topic.POLICY_INVALID, details, None, None)
+    found["answer-help-slip"] = render.say(Topic.HELP, {"word": "aprove"}, stories.plan(), ALICE)
     found["answer-help-unknown"] = render.say(Topic.HELP, {"word": "frobnicate"}, stories.plan(), ALICE)
     found["answer-issue_edited-approved"] = render.say(Topic.ISSUE_EDITED, {}, stories.STATUS["draft-bot"], None)
     return found

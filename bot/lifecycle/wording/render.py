@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from bot.lifecycle.commands import Verb
+from bot.lifecycle.commands import Verb, meant
 from bot.lifecycle.policy import Action, Policy
 from bot.lifecycle.policy_values import BUILT_IN_GATES
 from bot.lifecycle.wording import escape, limits
@@ -143,6 +143,7 @@ def say(topic: Topic, details: Mapping[str, str], plan: Plan | None, to: Person 
     who = _who(policy)
     needs = known["needs"].lower()
     values = {"needs": needs if needs in _PERMISSIONS else who["triage" if topic == "needs_triage" else "permission"]}
+    values["meant"] = meant(known["word"])
     text = fill(f"answer/{topic}", plan=plan, details=known, verbs=list(Verb), **who, **values)
     mentioned = to is not None and _LOGIN.fullmatch(to.login) is not None
     return f"@{to.login} {text}" if to is not None and mentioned else text

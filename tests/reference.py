@@ -179,6 +179,8 @@ EVENTS: dict[Verb, type] = {
     Verb.REJECT: ev.Rejected,
     Verb.REOPEN: ev.ReopenRequested,
     Verb.UPDATE: ev.UpdateRequested,
+    Verb.EXPAND: ev.ExpandRequested,
+    Verb.SPLIT: ev.SplitRequested,
     Verb.RETRY: ev.RetryRequested,
     Verb.REVISE: ev.ReviseRequested,
     Verb.CANCEL: ev.CancelRequested,
@@ -194,7 +196,7 @@ NEEDS = {
     Action.ASK: "read",
     Action.REQUEST_PLAN: "triage",
     Action.STEER: "write",
-    Action.ANSWER: "write, and the issue's author",
+    Action.ANSWER: "triage, and the issue's author",
     Action.DECIDE: "`approvers.permission` (write)",
 }
 

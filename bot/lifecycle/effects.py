@@ -46,6 +46,7 @@ class Topic(StrEnum):
     NO_PLAN = "no_plan"
     POLICY_INVALID = "policy_invalid"
     UNJUDGED = "unjudged"
+    SPLIT_DONE = "split_done"
 
 
 class _Effect(Frozen):
@@ -125,6 +126,24 @@ class MarkSuperseded(_Effect):
     revision: int
 
 
+class MakeChild(_Effect):
+    """Open the issue of one part of a plan that is being split."""
+
+    kind: Literal["make_child"] = "make_child"
+    priority: Literal[Priority.DECIDE] = Priority.DECIDE
+    position: int
+    again: bool = False
+    """It may have been made for an earlier effect: it is looked up first."""
+
+
+class OpenChild(_Effect):
+    """Hang a part's issue under its parent's, and have the part's plan opened there."""
+
+    kind: Literal["open_child"] = "open_child"
+    priority: Literal[Priority.DECIDE] = Priority.DECIDE
+    position: int
+
+
 class PostReview(_Effect):
     """Post the diff review and its check run."""
 
@@ -183,6 +202,8 @@ Effect = Annotated[
     | Acknowledge
     | PostPlan
     | MarkSuperseded
+    | MakeChild
+    | OpenChild
     | PostReview
     | ConcludeCheck
     | DeleteBranch

@@ -59,6 +59,8 @@ class Revision(Frozen):
     comment_id: int | None = None
     node_id: str | None = None
     posted_at: float | None = None
+    repeats: int | None = None
+    """The revision whose document is posted again here, unchanged, for a decision made anew."""
 
     @property
     def content_sha256(self) -> str:
@@ -92,6 +94,8 @@ class Job(Frozen):
     head: str | None = None
     """The branch's commit to go on from; None starts at the default branch's head."""
     merge_base_in: bool = False
+    by: Person | None = None
+    """Who asked for it, where that matters when it is done: who has a plan split asks for the parts' plans."""
     run_id: int | None = None
     claimed: bool = False
 
@@ -120,6 +124,49 @@ class Failure(Frozen):
     gates: tuple[GateResult, ...] = ()
     output_tail: str = ""
     notes: tuple[str, ...] = ()
+    job: Job | None = None
+    """What failed, where it was a job: ``/retry`` does the same again."""
+
+
+class Child(Frozen):
+    """One part of a plan that is being split, on its way to an issue and a plan of its own."""
+
+    document: PlanDocument
+    depends_on: tuple[int, ...] = ()
+    """Positions, counted from 1, of the parts that must be merged before it starts."""
+    number: int | None = None
+    """Its issue; None until that is made."""
+    issue_id: int | None = None
+    """GitHub's own number of that issue."""
+
+
+class Split(Frozen):
+    """A plan in parts. From the first issue made to the last, nobody steers the plan; anybody may end it."""
+
+    number: int
+    """The number of the job that cut it, which names the issues' marks."""
+    by: Person
+    summary: str
+    gates: tuple[GateSpec, ...] = ()
+    children: tuple[Child, ...]
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The issues of the parts that have one, as ``#12``."""
+        return tuple(f"#{child.number}" for child in self.children if child.number is not None)
+
+
+class Part(Frozen):
+    """Of which plan a plan is a part, and what it starts with."""
+
+    of: int
+    """The issue that was split."""
+    position: int
+    total: int
+    document: PlanDocument
+    gates: tuple[GateSpec, ...] = ()
+    depends_on: tuple[int, ...] = ()
+    """Issues whose plans have to be merged before this one starts."""
 
 
 class Hold(Frozen):
@@ -159,6 +206,9 @@ class Plan(Frozen):
     """Not yet answered; emptied when the job that carries it reports."""
     heard: tuple[str, ...] = ()
     """Comments that have travelled to an agent, by kind and number (``commit_comment:7``): each is used once."""
+    split: Split | None = None
+    part_of: int | None = None
+    """The issue whose plan this one is a part of."""
     plan_approval: Approval | None = None
     diff_approval: Approval | None = None
     rejected_at_gate: Gate | None = None
@@ -175,6 +225,7 @@ class Plan(Frozen):
     status_comment_id: int | None = None
     pull_request: int | None = None
     pull_request_url: str | None = None
+    merged_at: float | None = None
     overlaps: tuple[str, ...] = ()
     """Issues whose unmerged plans may touch the same files, where the policy only warns of it."""
     waits_for: tuple[str, ...] = ()
@@ -196,6 +247,29 @@ class Plan(Frozen):
         return self.revisions[-1] if self.revisions else None
 
     @property
+    def text_origin(self) -> Revision | None:
+        """The revision that showed the current text first: what was said of it since then is said of this one."""
+        current = self.revision
+        number = current.repeats or current.number if current else 0
+        return next((revision for revision in self.revisions if revision.number == number), current)
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """What the current revision asks."""
+        return self.revision.document.questions if self.revision else ()
+
+    @property
+    def open_questions(self) -> tuple[tuple[int, str], ...]:
+        """The questions that nobody has answered yet, by their numbers."""
+        answered = {words.quote for words in self.feedback if words.kind == "answer"}
+        return tuple((n, asked) for n, asked in enumerate(self.questions, 1) if asked not in answered)
+
+    @property
+    def splitting(self) -> bool:
+        """Whether the issues of its parts are being made."""
+        return self.split is not None and self.state is State.DRAFT
+
+    @property
     def agents(self) -> dict[Unit, AgentSpec]:
         """Who carries out each unit."""
         return self.choices.agents(self.policy)
@@ -209,6 +283,21 @@ class Plan(Frozen):
     def ended(self) -> bool:
         """Whether nothing more happens without a person reopening it."""
         return self.state in ENDED
+
+
+def posted_before(shown: Revision | Review, at: float, comment_id: int | None) -> bool:
+    """Return whether who said something at ``at``, in that comment, can have seen what is shown.
+
+    GitHub's times are whole seconds; within one, the comments' numbers tell which of two was written first.
+    """
+    if shown.posted_at is None or shown.comment_id is None or at < shown.posted_at:
+        return False
+    return comment_id is None or comment_id > shown.comment_id
+
+
+def comment_name(comment_id: int) -> str:
+    """Return how a comment on an issue is remembered as heard."""
+    return f"comment:{comment_id}"
 
 
 def lane(repository_id: int, issue_number: int) -> str:

@@ -120,7 +120,7 @@ class Policy(Frozen):
             Action.ASK: Permission.READ,
             Action.REQUEST_PLAN: Permission.TRIAGE,
             Action.STEER: Permission.WRITE,
-            Action.ANSWER: Permission.WRITE,
+            Action.ANSWER: Permission.TRIAGE,
             Action.DECIDE: self.approvers.permission,
         }[action]
 

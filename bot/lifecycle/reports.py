@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.lifecycle.events import BaseReported, JobFailed, JobLost, PlanWritten, WorkVerified
+from bot.lifecycle.events import BaseReported, JobFailed, JobLost, PlanWritten, SplitWritten, WorkVerified
 from runner.contract import JobKind, Outcome
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ SUCCESSES = {
     JobKind.CHECK_BASE: frozenset({Outcome.BASE_CLEAN, Outcome.BASE_CONFLICT}),
 }
 """How a job of each kind ends when all went well."""
-Ended = PlanWritten | WorkVerified | BaseReported | JobLost | JobFailed
+Ended = PlanWritten | SplitWritten | WorkVerified | BaseReported | JobLost | JobFailed
 UNNAMED = "(the runner named no paths)"
 """Stands for the paths of a conflict that came without any: no path at all would read as no conflict."""
 
@@ -30,7 +30,8 @@ def event_of(report: Report, at: float, source: str) -> Ended:
     """Return the event that a report is; whatever is not a success is a failure."""
     match report.outcome:
         case Outcome.PLANNED:
-            return PlanWritten(at=at, source=source, job=report.job, report=report)
+            written = PlanWritten if report.split is None else SplitWritten
+            return written(at=at, source=source, job=report.job, report=report)
         case Outcome.VERIFIED:
             return WorkVerified(at=at, source=source, job=report.job, report=report)
         case Outcome.BASE_CLEAN:

@@ -13,7 +13,7 @@ from bot.lifecycle.choices import NotUnderstoodError, read_agent, read_budget, r
 from bot.lifecycle.commands import NAME, Command, Verb
 from bot.lifecycle.plan import IssueSnapshot, Person, Repo
 from bot.lifecycle.policy import Action, Permission, Policy, may
-from bot.lifecycle.states import Frozen, Via
+from bot.lifecycle.states import SILENT, Frozen, Via
 from runner.contract import Feedback
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Reading(Frozen):
     plan_sha256: str | None = None
     branch_head: str | None = None
     remarks: tuple[Feedback, ...] = ()
-    """What people with the right to steer have written beside commands, where the command takes it along."""
+    """What people wrote beside commands, each by somebody who may say it, where the command takes it along."""
     heard: tuple[str, ...] = ()
     """Which comments the remarks are made of, by kind and number."""
 
@@ -99,7 +99,13 @@ WORDLESS: dict[Verb, type[events.HumanEvent]] = {
     Verb.HELP: events.StatusRequested,
 }
 """What a command amounts to that takes no words."""
-NOT_YET = frozenset({Verb.EXPAND, Verb.SPLIT, Verb.ANSWER, Verb.FIX, Verb.ACCEPT, Verb.DEPENDS})
+REWRITES: dict[Verb, type[events.UpdateRequested | events.ExpandRequested | events.SplitRequested]] = {
+    Verb.UPDATE: events.UpdateRequested,
+    Verb.EXPAND: events.ExpandRequested,
+    Verb.SPLIT: events.SplitRequested,
+}
+"""Commands that have the plan written anew, with what was remarked on it."""
+NOT_YET = frozenset({Verb.ANSWER, Verb.FIX, Verb.ACCEPT, Verb.DEPENDS})
 """Commands that this version knows and does not carry out."""
 TAKES_ISSUE = frozenset({Verb.PLAN, Verb.UPDATE})
 """Commands that take the issue's text: as it read when they were said, whoever edits it a moment later."""
@@ -112,15 +118,16 @@ def decide(request: Request, reading: Reading, plan: Plan | None) -> events.Even
     action = ACTIONS[request.command.verb]
     if not (may(reading.policy, reading.permission, action) or _is_asked(request, action, plan)):
         topic = "needs_triage" if action is Action.REQUEST_PLAN else "not_allowed"
-        silent = request.via is Via.REACTION
         needs = reading.policy.needs(action)
-        return Refusal(topic=None if silent else topic, reason=f"{request.actor.login} lacks {needs}", needs=needs)
+        return Refusal(
+            topic=None if request.via in SILENT else topic, reason=f"{request.actor.login} lacks {needs}", needs=needs
+        )
     if request.via is Via.REACTION and (refusal := _stale_reaction(request, plan)):
         return refusal
     try:
         return _event(request, reading)
     except NotUnderstoodError as fault:
-        return Refusal(topic="not_understood", reason=str(fault))
+        return Refusal(topic=None if request.via in SILENT else "not_understood", reason=str(fault))
 
 
 def _not_said_to_us(request: Request, reading: Reading) -> str | None:
@@ -181,8 +188,9 @@ def _event(request: Request, reading: Reading) -> events.Event | Refusal:  # noq
             )
         case Verb.REJECT:
             return events.Rejected(**said, reason=words, on_comment=request.on_comment)
-        case Verb.UPDATE:
-            return events.UpdateRequested(**said, text=words, issue=reading.issue)
+        case Verb.UPDATE | Verb.EXPAND | Verb.SPLIT as verb:
+            rewrite = {"text": words, "remarks": reading.remarks, "heard": reading.heard, "issue": reading.issue}
+            return REWRITES[verb].model_validate({**said, **rewrite})
         case Verb.RETRY:
             return events.RetryRequested(**said, text=words)
         case Verb.REVISE:

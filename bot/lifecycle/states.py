@@ -84,3 +84,9 @@ class Via(StrEnum):
     COMMAND = "command"
     REACTION = "reaction"
     BUTTON = "button"
+    REPLY = "reply"
+    """A comment without a command that answers what was asked; nobody waits for an answer to it."""
+
+
+SILENT = frozenset({Via.REACTION, Via.REPLY})
+"""Ways of saying something that are no words to the bot: what comes to nothing is not answered."""

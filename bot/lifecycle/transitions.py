@@ -9,7 +9,8 @@ move and where that can lead, and for all other states why nothing happens:
 * ``stay(states, why)``          nothing changes; the journal says why.
 
 Three rules stand before the table, in :func:`transition`: an event of a job that is not the plan's open one is late
-and changes nothing; while a plan is held nobody steers it, but anybody may end it; and a move never skips a version.
+and changes nothing; while a plan is held, or its parts are being made, nobody steers it, but anybody may end it; and a
+move never skips a version.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import get_args
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
-from bot.lifecycle.moves import diff, jobs, people, world
-from bot.lifecycle.moves.common import Step, answer, moved, start_planning
-from bot.lifecycle.plan import Plan
+from bot.lifecycle.moves import diff, jobs, people, shaping, split, world
+from bot.lifecycle.moves.common import Step, answer, changed, moved, post_revision, start_planning
+from bot.lifecycle.plan import Part, Plan, Revision
 from bot.lifecycle.rules import Cells, at, complete, go, refuse, stay
 from bot.lifecycle.states import State, Via
 
@@ -55,6 +56,7 @@ UNDER_WAY = "it is under way"
 PR_DECIDES = "its pull request is open: review, close or merge it there"
 ENDED = "it has ended"
 NO_JOB = "no job is open here"
+BEING_SPLIT = "it is being split, which takes seconds; each part then asks for its own decision"
 REOPENABLE = "it has ended; /reopen brings it back"
 
 ROWS: dict[type, tuple[Cells, ...]] = {
@@ -78,9 +80,30 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         stay({N, C}, "it has ended already"),
     ),
     ev.UpdateRequested: (
-        go(BEFORE_PR - {I}, people.update, to=D),
+        go(BEFORE_PR - {I}, shaping.update, to=D),
         refuse(I, "it is in the icebox"),
         refuse(P, PR_DECIDES),
+        refuse({N, C}, REOPENABLE),
+        refuse({M, S}, ENDED),
+    ),
+    ev.ExpandRequested: (
+        at({D, A, F}, shaping.expand, to=D),
+        refuse(WORKING | {R}, "the work of this plan is under way or done; /update has it rewritten and starts over"),
+        refuse(I, "it is in the icebox"),
+        refuse(P, PR_DECIDES),
+        refuse({N, C}, REOPENABLE),
+        refuse({M, S}, ENDED),
+    ),
+    ev.SplitRequested: (
+        at(BEFORE_PR - {I}, shaping.split, to=D),
+        refuse(I, "it is in the icebox"),
+        refuse(P, PR_DECIDES),
+        refuse({N, C}, REOPENABLE),
+        refuse({M, S}, ENDED),
+    ),
+    ev.Answered: (
+        at(D, shaping.take_answers),
+        refuse(OPEN - {D}, "the plan asks nothing now"),
         refuse({N, C}, REOPENABLE),
         refuse({M, S}, ENDED),
     ),
@@ -138,7 +161,6 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         refuse({F, R, P}, "it does not wait to be started"),
         refuse(ALL - OPEN, ENDED),
     ),
-    ev.SplitDone: (go(D, world.split, to=S), stay(ALL - {D}, "only a draft can be split")),
     # what a job's life brings; transition() has made sure that the job is the open one
     ev.JobDispatched: (at(HAS_JOBS, jobs.dispatched), stay(ALL - HAS_JOBS, NO_JOB)),
     ev.JobClaimed: (at(HAS_JOBS, jobs.claimed), stay(ALL - HAS_JOBS, NO_JOB)),
@@ -147,6 +169,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         stay(ALL - WORKING, "only executing has phases that show"),
     ),
     ev.PlanWritten: (at(D, jobs.plan_written, to=F), stay(ALL - {D}, "only a draft takes a plan")),
+    ev.SplitWritten: (at(D, split.split_written, to=F), stay(ALL - {D}, "only a draft is split")),
     ev.WorkVerified: (
         go(WORKING, jobs.work_verified, to={V, F}),
         stay(ALL - WORKING, "only a plan under way takes work"),
@@ -175,7 +198,8 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         go(WORKING | {A}, world.approval_void, to=D),
         stay(ALL - WORKING - {A}, "no approval waits to be used"),
     ),
-    ev.EffectFailed: (at(BEFORE_PR, world.effect_failed, to=F), stay(ALL - BEFORE_PR, "nothing depends on it")),
+    ev.ChildMade: (at(D, split.child_made, to=S), at(ALL - {D}, split.child_noted)),
+    ev.EffectFailed: (at(BEFORE_PR, world.effect_failed, to=F), at(ALL - BEFORE_PR, world.refusal_noted)),
     # the queue
     ev.SlotGranted: (go(A, jobs.start_execution, to=X), stay(ALL - {A}, "not in the queue")),
     ev.QueueWaits: (at(A, jobs.wait_in_queue), stay(ALL - {A}, "not in the queue")),
@@ -215,18 +239,11 @@ TABLE = complete(ROWS, EVENTS)
 """(state, event) -> rule, for every pair."""
 
 STEERING = (
-    *(
-        ev.Approved,
-        ev.UpdateRequested,
-        ev.RetryRequested,
-        ev.ReviseRequested,
-        ev.ReopenRequested,
-        ev.Shelved,
-        ev.Thawed,
-    ),
+    *(ev.Approved, ev.UpdateRequested, ev.ExpandRequested, ev.SplitRequested, ev.Answered),
+    *(ev.RetryRequested, ev.ReviseRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed),
     *(ev.AgentChosen, ev.BudgetChosen, ev.PriorityChosen, ev.StartRequested),
 )
-"""What nobody can do to a plan that is held."""
+"""What nobody can do to a plan that is held, or whose parts are being made."""
 _JOB_EVENTS = get_args(ev.JobEvent)
 _QUEUE_EVENTS = (ev.SlotGranted, ev.QueueWaits)
 
@@ -242,8 +259,8 @@ def _step(plan: Plan, event: ev.Event) -> Step:
         return Step(plan, (), f"late: job {event.job} is not open")
     if plan.hold is not None and isinstance(event, _QUEUE_EVENTS):
         return Step(plan, (), f"held: {plan.hold.causes[0]}")
-    if plan.hold is not None and isinstance(event, STEERING):
-        return answer(plan, event, fx.Topic.PLAN_HELD, "held: nobody steers it now", cause=plan.hold.causes[0])
+    if isinstance(event, STEERING) and (stopped := _nobody_steers(plan, event)) is not None:
+        return stopped
     rule = TABLE[plan.state, type(event)]
     if rule.move is not None:
         return rule.move(plan, event)
@@ -252,8 +269,16 @@ def _step(plan: Plan, event: ev.Event) -> Step:
     return Step(plan, (), rule.why)
 
 
+def _nobody_steers(plan: Plan, event: ev.HumanEvent) -> Step | None:
+    if plan.hold is not None:
+        return answer(plan, event, fx.Topic.PLAN_HELD, "held: nobody steers it now", cause=plan.hold.causes[0])
+    if plan.splitting:
+        return answer(plan, event, fx.Topic.NOT_NOW, BEING_SPLIT, why=BEING_SPLIT)
+    return None
+
+
 def open_plan(event: ev.PlanRequested, uid: str, try_number: int) -> Step:
-    """Return a new plan for an issue: a draft whose text a runner is asked to write.
+    """Return a new plan for an issue: a draft whose text a runner is asked to write, or that a split has written.
 
     ``uid`` is random lowercase hexadecimal, made by the caller since nothing here is random.
     """
@@ -266,9 +291,19 @@ def open_plan(event: ev.PlanRequested, uid: str, try_number: int) -> Step:
         issue=event.issue,
         requester=event.by,
         requested_at=event.at,
-        label=event.policy.label if event.via is Via.LABEL else None,
+        label=event.policy.label if event.via is Via.LABEL or event.part else None,
     )
-    plan, effects = start_planning(plan)
-    seen = fx.Acknowledge(key=f"{uid}:acknowledge")
-    step = moved(plan, "a plan was asked for", seen, *effects)
+    step = _first(plan) if event.part is None else _part(plan, event.part)
     return Step(step.plan.model_copy(update={"version": 1}), step.effects, step.note)
+
+
+def _first(plan: Plan) -> Step:
+    plan, effects = start_planning(plan)
+    return moved(plan, "a plan was asked for", fx.Acknowledge(key=f"{plan.uid}:acknowledge"), *effects)
+
+
+def _part(plan: Plan, part: Part) -> Step:
+    choices = plan.choices.model_copy(update={"depends_on": part.depends_on})
+    plan = changed(plan, part_of=part.of, choices=choices)
+    plan, effects = post_revision(plan, Revision(number=1, document=part.document, gates=part.gates))
+    return moved(plan, f"part {part.position} of {part.total} of #{part.of}", *effects)

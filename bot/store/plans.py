@@ -68,6 +68,13 @@ def in_repository(tx: Tx, repository_id: int, states: Iterable[State]) -> list[P
     return _all(tx, select(c.document).where(c.repository_id == repository_id, c.state.in_(list(states))))
 
 
+def newest(tx: Tx, repository_id: int, states: Iterable[State], limit: int) -> list[Plan]:
+    """Return the repository's plans in these states that were asked for last, the newest first."""
+    c = plans.c
+    query = select(c.document).where(c.repository_id == repository_id, c.state.in_(list(states)))
+    return [_plan(text) for text in tx.execute(query.order_by(c.created_at.desc(), c.uid).limit(limit)).scalars()]
+
+
 def in_installation(tx: Tx, installation_id: int) -> list[Plan]:
     """Return the installation's plans that have not ended, the oldest first."""
     c = plans.c

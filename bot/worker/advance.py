@@ -21,6 +21,7 @@ from bot.worker.translate import translate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bot.lifecycle.plan import Plan
     from bot.store.deliveries import Delivery
     from bot.store.engine import Tx
 
@@ -64,9 +65,12 @@ class Advance:
 
     def _put(self, tx: Tx, delivery: Delivery, event: Any) -> str:
         plan = plans.latest(tx, delivery.lane)
-        if plan is None:
-            return "no plan of this issue"
-        return apply(tx, plan, event)
+        if isinstance(event, ev.PlanRequested) and (plan is None or plan.ended):
+            return self._open(tx, event, plan)
+        return apply(tx, plan, event) if plan is not None else "no plan of this issue"
+
+    def _open(self, tx: Tx, event: ev.PlanRequested, before: Plan | None) -> str:
+        return open_new(tx, event, self._new_uid(), before.try_number + 1 if before else 1)
 
     def _decide(self, tx: Tx, judged: Judged) -> str:
         request = judged.request
@@ -77,7 +81,7 @@ class Advance:
             return refuse(tx, request, event, lane)
         tell_faults(tx, request, judged.faults, lane)
         if isinstance(event, ev.PlanRequested) and (plan is None or plan.ended):
-            return open_new(tx, event, self._new_uid(), plan.try_number + 1 if plan else 1)
+            return self._open(tx, event, plan)
         if request.command.verb is Verb.HELP:
             word = request.command.argument
             unknown = {"word": word} if word and word not in set(Verb) else {}

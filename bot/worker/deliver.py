@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from bot.worker.effects import authorise, branch, dispatch, posts
+from bot.worker.effects import authorise, branch, dispatch, posts, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,6 +30,8 @@ WRITING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "acknowledge": posts.acknowledge,
     "post_plan": posts.post_plan,
     "mark_superseded": posts.mark_superseded,
+    "make_child": split.make_child,
+    "open_child": split.open_child,
     "post_review": posts.post_review,
     "conclude_check": posts.conclude_check,
     "delete_branch": branch.delete_branch,

@@ -8,7 +8,7 @@ from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import Via
 from bot.lifecycle.transitions import open_plan
 from runner.contract import FileChange, GateResult, GateStatus, JobKind, Outcome, Report, Work
-from runner.results import PlanDocument, Verdict
+from runner.results import PlanDocument, SplitChild, SplitDocument, Verdict
 
 ALICE = Person(id=11, login="alice")
 REPO = Repo(id=500, owner="acme", name="shop", installation_id=7)
@@ -40,6 +40,13 @@ def document(verdict: Verdict = Verdict.PLAN, **fields) -> PlanDocument:
     """A written plan."""
     base = {"title": "Greet in French", "summary": "Adds a greeting.", "steps": ("Add it.",), "files": ("src/**",)}
     return PlanDocument(**{"verdict": verdict, **base, **fields})
+
+
+def cut(*parts: PlanDocument, depends_on: tuple[int, ...] = (1,)) -> SplitDocument:
+    """A plan in parts, the last of which builds on others."""
+    *first, last = parts or (document(title="Choose the language"), document(title="Greet in French"))
+    children = (*(SplitChild(plan=part) for part in first), SplitChild(plan=last, depends_on=depends_on))
+    return SplitDocument(summary="The choice first, then the words.", children=children)
 
 
 def work(head: str = HEAD, **fields) -> Work:

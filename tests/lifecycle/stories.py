@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from bot.lifecycle.costs import CostRow, PlanCost
-from bot.lifecycle.plan import Approval, Failure, Hold, Job, Plan, Review, Revision
+from bot.lifecycle.plan import Approval, Child, Failure, Hold, Job, Person, Plan, Review, Revision, Split
 from bot.lifecycle.policy import parse_policy
 from bot.lifecycle.states import Gate, HoldCause, State, Via, WaitingOn
 from runner.contract import (
@@ -191,11 +191,38 @@ DONE = {
     "pull_request_url": "https://github.com/acme/shop/pull/34",
 }
 
+BOB = Person(id=12, login="bob")
+PARTS = (
+    Child(document=document(title="Choose the language"), number=41, issue_id=9_041),
+    Child(document=document(title="Greet in French"), depends_on=(1,), number=42, issue_id=9_042),
+    Child(document=document(title="Say so in the README"), depends_on=(2, 1)),
+)
+SPLIT = Split(
+    number=3, by=BOB, summary="The choice comes first; everything else builds on it.", gates=POLICY.gates or (), children=PARTS
+)  # fmt: skip
+MADE = SPLIT.model_copy(
+    update={"children": (*PARTS[:2], PARTS[2].model_copy(update={"number": 43, "issue_id": 9_043}))}
+)
+ANSWER = Feedback(kind="answer", author="mia", quote="Which one is meant, `web` or `mail`?", text="Mail.")
+ASKING = Revision(
+    number=1,
+    document=document(
+        Verdict.NEEDS_INFORMATION, questions=("Which one is meant, `web` or `mail`?", "Is Swiss French different?")
+    ),
+    comment_id=901,
+    posted_at=100.0,
+    sha256="1" * 64,
+)
+
 STATUS = {
     "draft-runner": plan(waiting_on=WaitingOn.RUNNER, revisions=(), job=job(JobKind.PLAN, Unit.CREATE_PLAN, claimed=False)),
     "draft-rewriting": plan(waiting_on=WaitingOn.RUNNER, job=job(JobKind.PLAN, Unit.UPDATE_PLAN), issue_stale=True),
     "draft-decision": plan(),
-    "draft-answers": plan(waiting_on=WaitingOn.ANSWERS),
+    "draft-answers": plan(waiting_on=WaitingOn.ANSWERS, revisions=(ASKING,)),
+    "draft-answered-in-part": plan(waiting_on=WaitingOn.ANSWERS, revisions=(ASKING,), feedback=(ANSWER,)),
+    "draft-decision-answered": plan(feedback=(ANSWER,), part_of=7),
+    "draft-asked-to-split": plan(waiting_on=WaitingOn.RUNNER, job=job(JobKind.PLAN, Unit.SPLIT_PLAN)),
+    "draft-splitting": plan(waiting_on=WaitingOn.BOT, split=SPLIT),
     "draft-person": plan(waiting_on=WaitingOn.PERSON),
     "draft-bot": plan(waiting_on=WaitingOn.BOT),
     "approved-slot": plan(State.APPROVED, WaitingOn.SLOT, waits_for=("#3", "#5"), **APPROVED),
@@ -234,7 +261,15 @@ STATUS = {
     ),
     "rejected-pr": plan(State.REJECTED, None, **DONE),
     "cancelled": plan(State.CANCELLED, None),
-    "split": plan(State.SPLIT, None, waits_for=("#20", "#21")),
+    "cancelled-splitting": plan(State.CANCELLED, None, split=SPLIT),
+    "failed-splitting": plan(
+        State.FAILED,
+        WaitingOn.PERSON,
+        failure=Failure(outcome=Outcome.RUNNER_FAILED, sentence="GitHub refused it.", during=JobKind.PLAN),
+        split=SPLIT,
+    ),
+    "split": plan(State.SPLIT, None, waits_for=("#41", "#42", "#43"), split=MADE),
+    "split-elsewhere": plan(State.SPLIT, None, waits_for=("#20", "#21")),
     "held": plan(
         State.EXECUTING,
         WaitingOn.RUNNER,
@@ -257,6 +292,13 @@ DOCUMENTS = {
         summary="There are two greeters.",
         questions=("Which one is meant, `web` or `mail`?", "Is Swiss French different?"),
         reason="They are sold to different customers.",
+    ),
+    "duplicate": document(
+        Verdict.DUPLICATE,
+        title="Greet in French",
+        summary="Both ask for `bonjour()`.",
+        reason="The plan of the other issue adds it to `src/greet.py`.",
+        duplicate_of=9,
     ),
     "refuse": document(
         Verdict.REFUSE,

@@ -339,6 +339,7 @@ def test_the_status_is_told_in_every_state(state):
 
 EXTRA = {
     ev.UpdateRequested: {"text": "x"},
+    ev.Answered: {"answers": ()},
     ev.PriorityChosen: {"priority": PlanPriority.LOW},
     **{kind: fields for kind, (fields, _) in CHOSEN.items()},
 }

@@ -304,11 +304,6 @@ def test_what_is_gone_ends_without_a_word():
     assert (step.plan.state, keys(step), step.note) == (State.CANCELLED, ["-3:stop"], "the issue was deleted")
 
 
-def test_a_split_plan_names_its_children():
-    step = put(AT_PLAN_GATE, ev.SplitDone(**AT, children=(13, 14)))
-    assert (step.plan.state, step.plan.waits_for, keys(step)) == (State.SPLIT, ("#13", "#14"), [STATUS])
-
-
 # held
 
 CLOSED = ev.HoldPlaced(**AT, cause=HoldCause.ISSUE_CLOSED, by=BOB)
@@ -426,7 +421,6 @@ EXTRA = {
     ev.HoldPlaced: {"cause": HoldCause.PAUSED},
     ev.HoldLifted: {"cause": HoldCause.PAUSED},
     ev.Gone: {"what": "the issue"},
-    ev.SplitDone: {"children": (1,)},
 }
 STAYS = [
     (state, event)

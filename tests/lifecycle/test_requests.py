@@ -24,7 +24,7 @@ LEAST = {
     Verb.UPDATE: Permission.WRITE,
     Verb.EXPAND: Permission.WRITE,
     Verb.SPLIT: Permission.WRITE,
-    Verb.ANSWER: Permission.WRITE,
+    Verb.ANSWER: Permission.TRIAGE,
     Verb.REVISE: Permission.WRITE,
     Verb.FIX: Permission.WRITE,
     Verb.ACCEPT: Permission.WRITE,
@@ -46,6 +46,8 @@ EVENTS = {
     Verb.REJECT: ev.Rejected,
     Verb.REOPEN: ev.ReopenRequested,
     Verb.UPDATE: ev.UpdateRequested,
+    Verb.EXPAND: ev.ExpandRequested,
+    Verb.SPLIT: ev.SplitRequested,
     Verb.RETRY: ev.RetryRequested,
     Verb.REVISE: ev.ReviseRequested,
     Verb.CANCEL: ev.CancelRequested,
@@ -115,8 +117,9 @@ def test_what_was_said_and_read_comes_along():
     rejected = decide(reaction(Verb.REJECT), reading(), PLAN)
     assert (rejected.reason, rejected.on_comment) == ("", 903)
     assert decide(request(Verb.REJECT, "no"), reading(), PLAN).reason == "no"
-    updated = decide(request(Verb.UPDATE, "smaller"), reading(), PLAN)
-    assert (updated.text, updated.issue) == ("smaller", ISSUE)
+    said = Feedback(kind="annotation", author="bob", quote="Add it.", text="Where?")
+    updated = decide(request(Verb.UPDATE, "smaller"), reading(remarks=(said,), heard=("comment:6",)), PLAN)
+    assert (updated.text, updated.issue, updated.remarks, updated.heard) == ("smaller", ISSUE, (said,), ("comment:6",))
     assert decide(request(Verb.RETRY, "again"), reading(), PLAN).text == "again"
     remark = Feedback(kind="review", author="bob", text="Why?", path="src/greet.py", line=5)
     revised = decide(request(Verb.REVISE, "again"), reading(remarks=(remark,), heard=("commit_comment:1",)), PLAN)

@@ -107,7 +107,7 @@ class AnyHistory(Promises, RuleBasedStateMachine):
         before = self.plan
         step = self._take(transition(self.plan, event))
         if isinstance(event, ev.JobEvent) and before.job and before.job.id == event.job:
-            ended = (ev.PlanWritten, ev.WorkVerified, ev.BaseReported, ev.JobFailed)
+            ended = (ev.PlanWritten, ev.SplitWritten, ev.WorkVerified, ev.BaseReported, ev.JobFailed)
             if isinstance(event, ended) and step.plan.job != before.job:
                 self.running.discard(event.job)
         late = isinstance(event, ev.JobEvent) and (before.job is None or before.job.id != event.job)
@@ -172,6 +172,14 @@ class AnyHistory(Promises, RuleBasedStateMachine):
         issue = makers.ISSUE if fresh else None
         self._send(ev.UpdateRequested, by=makers.ALICE, via=Via.COMMAND, text="smaller", issue=issue)
 
+    @rule(kind=st.sampled_from([ev.ExpandRequested, ev.SplitRequested]))
+    def reshape(self, kind):
+        self._send(kind, by=makers.ALICE, via=Via.COMMAND, text="in two")
+
+    @rule(number=st.integers(0, 3), via=st.sampled_from([Via.COMMAND, Via.REPLY]))
+    def answer(self, number, via):
+        self._send(ev.Answered, by=makers.ALICE, via=via, answers=(ev.Answer(number=number, text="yes"),))
+
     @rule()
     def request_again(self):
         self._send(
@@ -203,6 +211,17 @@ class AnyHistory(Promises, RuleBasedStateMachine):
             job=job,
             report=makers.report(job, Outcome.PLANNED, plan=makers.document(verdict)),
         )
+
+    @rule(data=st.data(), chain=st.sampled_from([(), (1,), (2,)]))
+    def split_written(self, data, chain):
+        job = self._job(data)
+        cut = makers.cut(depends_on=chain)
+        self._send(ev.SplitWritten, job=job, report=makers.report(job, Outcome.PLANNED, split=cut))
+
+    def _child(self, data):
+        split = self.plan.split.number if self.plan.split else 1
+        position = data.draw(st.integers(1, 2))
+        return {"split": split, "position": position, "number": 40 + position, "issue_id": 9_000 + position}
 
     @rule(data=st.data(), head=st.sampled_from(HEADS), bad=st.booleans())
     def work_verified(self, data, head, bad):
@@ -268,7 +287,7 @@ class AnyHistory(Promises, RuleBasedStateMachine):
                 ev.IssueEdited,
                 ev.ApprovalVoid,
                 ev.EffectFailed,
-                ev.SplitDone,
+                ev.ChildMade,
                 ev.HoldPlaced,
                 ev.HoldLifted,
                 ev.StatusPosted,
@@ -284,12 +303,12 @@ class AnyHistory(Promises, RuleBasedStateMachine):
             ev.ApprovalVoid: {"what": "plan_comment"},
             ev.EffectFailed: {
                 "effect": data.draw(
-                    st.sampled_from(["dispatch", "post_plan", "say", "open_pull_request", "read_back"])
+                    st.sampled_from(["dispatch", "post_plan", "say", "open_pull_request", "read_back", "make_child"])
                 ),
                 "job": self._job(data),
                 "sentence": "422",
             },
-            ev.SplitDone: {"children": (13, 14)},
+            ev.ChildMade: self._child(data),
             ev.HoldPlaced: {"cause": data.draw(st.sampled_from(list(HoldCause)))},
             ev.HoldLifted: {"cause": data.draw(st.sampled_from(list(HoldCause)))},
         }

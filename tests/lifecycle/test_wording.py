@@ -51,6 +51,13 @@ def texts() -> dict[str, str]:
     gates = (stories.spec(detected=True),)
     found["plan-recognised-gates"] = render.plan_comment(detected, Revision(number=1, document=document(), gates=gates))
     found["plan-no-gates"] = render.plan_comment(detected, Revision(number=1, document=document(files=())))
+    changed = stories.DOCUMENT.model_copy(
+        update={"changes": ("French only: Spanish is left out.", "Says so in the README.")}
+    )
+    found["plan-rewritten"] = render.plan_comment(stories.plan(), Revision(number=3, document=changed))
+    again = Revision(number=4, document=changed, repeats=3)
+    found["plan-posted-again"] = render.plan_comment(stories.plan(), again)
+    found["child-issue"] = "\n\n".join(render.child_issue(stories.plan(split=stories.SPLIT), stories.SPLIT, 3))
     found["superseded"] = render.superseded(found["plan-plan"], 3)
     for name, plan in stories.STATUS.items():
         position = 2 if name == "approved-slot" else None
@@ -66,7 +73,7 @@ def texts() -> dict[str, str]:
     found["check-run"] = "\n\n".join(render.check_run(REVIEWABLE))
     found["check-run-decided"] = "\n\n".join(render.check_run(REVIEWABLE, "Rejected by bob."))
     for topic in Topic:
-        plan = None if topic in {Topic.NO_PLAN, Topic.POLICY_INVALID} else stories.plan()
+        plan = None if topic in {Topic.NO_PLAN, Topic.POLICY_INVALID} else stories.plan(split=stories.MADE)
         found[f"answer-{topic}"] = render.say(topic, DETAILS.get(topic, {}), plan, ALICE)
     found["answer-approval_void-policy"] = render.say(Topic.APPROVAL_VOID, {"what": "policy"}, stories.plan(), None)
     found["answer-branch_moved-gone"] = render.say(Topic.BRANCH_MOVED, {"head": ""}, stories.plan(), None)

@@ -18,13 +18,17 @@ from bot.lifecycle.events.jobs import (
     JobLost,
     JobProgressed,
     PlanWritten,
+    SplitWritten,
     WorkVerified,
 )
 from bot.lifecycle.events.people import (
     AgentChosen,
+    Answer,
+    Answered,
     Approved,
     BudgetChosen,
     CancelRequested,
+    ExpandRequested,
     PlanRequested,
     PriorityChosen,
     Rejected,
@@ -32,6 +36,7 @@ from bot.lifecycle.events.people import (
     RetryRequested,
     ReviseRequested,
     Shelved,
+    SplitRequested,
     StartRequested,
     StatusRequested,
     Thawed,
@@ -42,6 +47,7 @@ from bot.lifecycle.events.world import (
     BaseChecked,
     BranchConfirmed,
     BranchMoved,
+    ChildMade,
     EffectFailed,
     Gone,
     HoldLifted,
@@ -56,12 +62,13 @@ from bot.lifecycle.events.world import (
     QueueWaits,
     ReviewPosted,
     SlotGranted,
-    SplitDone,
     StatusPosted,
 )
 
 __all__ = [
     "AgentChosen",
+    "Answer",
+    "Answered",
     "ApprovalVoid",
     "Approved",
     "BaseChecked",
@@ -70,8 +77,10 @@ __all__ = [
     "BranchMoved",
     "BudgetChosen",
     "CancelRequested",
+    "ChildMade",
     "EffectFailed",
     "Event",
+    "ExpandRequested",
     "Gone",
     "HoldLifted",
     "HoldPlaced",
@@ -100,7 +109,8 @@ __all__ = [
     "ReviseRequested",
     "Shelved",
     "SlotGranted",
-    "SplitDone",
+    "SplitRequested",
+    "SplitWritten",
     "StartRequested",
     "StatusPosted",
     "StatusRequested",
@@ -113,6 +123,9 @@ HumanEvent = (
     Approved
     | Rejected
     | UpdateRequested
+    | ExpandRequested
+    | SplitRequested
+    | Answered
     | RetryRequested
     | ReviseRequested
     | CancelRequested
@@ -126,13 +139,23 @@ HumanEvent = (
     | StartRequested
 )
 """What a person says to a plan that exists."""
-JobEvent = JobDispatched | JobClaimed | JobProgressed | PlanWritten | WorkVerified | BaseReported | JobFailed | JobLost
+JobEvent = (
+    JobDispatched
+    | JobClaimed
+    | JobProgressed
+    | PlanWritten
+    | SplitWritten
+    | WorkVerified
+    | BaseReported
+    | JobFailed
+    | JobLost
+)
 """What a job's life brings; counts only for the plan's open job."""
 Event = Annotated[
     PlanRequested
     | HumanEvent
     | JobEvent
-    | SplitDone
+    | ChildMade
     | PlanPosted
     | StatusPosted
     | BranchConfirmed

@@ -44,6 +44,13 @@ class PlanWritten(JobEvent):
     report: Report
 
 
+class SplitWritten(JobEvent):
+    """Splitting returned the plan in parts."""
+
+    type: Literal["split_written"] = "split_written"
+    report: Report
+
+
 class WorkVerified(JobEvent):
     """Execution passed every blocking gate and pushed its commit."""
 

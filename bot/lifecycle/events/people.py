@@ -6,9 +6,9 @@ from typing import Literal
 
 from bot.lifecycle.choices import AgentChoice, BudgetChoice, PlanPriority
 from bot.lifecycle.events.base import BaseEvent
-from bot.lifecycle.plan import IssueSnapshot, Person, Repo
+from bot.lifecycle.plan import IssueSnapshot, Part, Person, Repo
 from bot.lifecycle.policy import Policy
-from bot.lifecycle.states import Via
+from bot.lifecycle.states import Frozen, Via
 from runner.contract import Feedback
 
 
@@ -29,6 +29,8 @@ class PlanRequested(Human):
     issue_number: int
     issue: IssueSnapshot
     policy: Policy
+    part: Part | None = None
+    """Where a plan was split: the plan that is already written."""
 
 
 class Approved(Human):
@@ -51,13 +53,48 @@ class Rejected(Human):
     on_comment: int | None = None
 
 
-class UpdateRequested(Human):
+class _Rewrite(Human):
+    """A person has the plan written anew, with these words and with what people said beside it."""
+
+    text: str = ""
+    remarks: tuple[Feedback, ...] = ()
+    """Remarks on the current revision's lines and answers to its questions, by people who may make them."""
+    heard: tuple[str, ...] = ()
+    """The comments that they come from, by kind and number."""
+
+
+class UpdateRequested(_Rewrite):
     """``/update``: rewrite the plan with these words."""
 
     type: Literal["update_requested"] = "update_requested"
-    text: str
     issue: IssueSnapshot | None = None
     """The issue as it read when this was said, taken in with the update."""
+
+
+class ExpandRequested(_Rewrite):
+    """``/expand``: the same plan in more detail."""
+
+    type: Literal["expand_requested"] = "expand_requested"
+
+
+class SplitRequested(_Rewrite):
+    """``/split``: cut the plan into several."""
+
+    type: Literal["split_requested"] = "split_requested"
+
+
+class Answer(Frozen):
+    """What somebody says to one of the plan's questions."""
+
+    number: int
+    text: str
+
+
+class Answered(Human):
+    """``/answer``, or a comment that answers what the plan asks."""
+
+    type: Literal["answered"] = "answered"
+    answers: tuple[Answer, ...]
 
 
 class RetryRequested(Human):

@@ -10,11 +10,15 @@ from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import HoldCause, WaitingOn
 
 
-class SplitDone(BaseEvent):
-    """The plan became child issues."""
+class ChildMade(BaseEvent):
+    """One part of a plan that is being split has its issue."""
 
-    type: Literal["split_done"] = "split_done"
-    children: tuple[int, ...]
+    type: Literal["child_made"] = "child_made"
+    split: int
+    """Which splitting of the plan it is of."""
+    position: int
+    number: int
+    issue_id: int
 
 
 class PlanPosted(BaseEvent):

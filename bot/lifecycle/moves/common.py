@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle.plan import Failure, Job, Plan, Revision
-from bot.lifecycle.states import State, Via, WaitingOn
+from bot.lifecycle.states import SILENT, State, WaitingOn
 from runner.contract import JobKind, Outcome
 from runner.results import Unit, Verdict
 
@@ -56,8 +56,8 @@ def say(plan: Plan, topic: fx.Topic, event: Event, to: Person | None = None, **d
 
 
 def answer(plan: Plan, event: HumanEvent, topic: fx.Topic, note: str, **details: str) -> Step:
-    """Leave the plan as it is and say why. A reaction is not answered: nobody waits for words."""
-    if event.via is Via.REACTION:
+    """Leave the plan as it is and say why, where somebody waits for words."""
+    if event.via in SILENT:
         return Step(plan, (), note)
     return Step(plan, (say(plan, topic, event, event.by, **details),), note)
 
@@ -79,6 +79,7 @@ def open_job(
     *,
     head: str | None = None,
     merge_base_in: bool = False,
+    by: Person | None = None,
     lost_before: bool = False,
 ) -> tuple[Plan, tuple[fx.Effect, ...]]:
     """Open a job in place of any open one. Its number is never used again, so its id names it for good."""
@@ -92,6 +93,7 @@ def open_job(
         lost_before=lost_before,
         head=head,
         merge_base_in=merge_base_in,
+        by=by,
     )
     dispatch = fx.Dispatch(key=f"{job.id}:dispatch", job=job.id)
     return changed(plan, job=job, jobs_opened=number, waiting_on=WaitingOn.RUNNER), (*stops, dispatch)
@@ -99,14 +101,25 @@ def open_job(
 
 def open_same_job(plan: Plan, job: Job, *, lost_before: bool = False) -> tuple[Plan, tuple[fx.Effect, ...]]:
     """Open a new job that does what this one was to do."""
-    return open_job(plan, job.kind, job.unit, head=job.head, merge_base_in=job.merge_base_in, lost_before=lost_before)
+    return open_job(
+        plan, job.kind, job.unit, head=job.head, merge_base_in=job.merge_base_in, by=job.by, lost_before=lost_before
+    )
 
 
-def start_planning(plan: Plan) -> tuple[Plan, tuple[fx.Effect, ...]]:
-    """Open the job that writes the plan, or rewrites it where there is one."""
-    unit = Unit.UPDATE_PLAN if plan.revision else Unit.CREATE_PLAN
-    fresh = changed(plan, state=State.DRAFT, plan_approval=None, diff_approval=None, review=None, failure=None)
-    return open_job(fresh, JobKind.PLAN, unit)
+def open_job_of(plan: Plan) -> Job:
+    """Return the open job. :func:`bot.lifecycle.transitions.transition` lets no event of another job in."""
+    if plan.job is None:
+        raise LookupError("a job's event came to a plan without an open job")
+    return plan.job
+
+
+def start_planning(
+    plan: Plan, unit: Unit = Unit.UPDATE_PLAN, *, by: Person | None = None
+) -> tuple[Plan, tuple[fx.Effect, ...]]:
+    """Open the job that writes the plan, or rewrites it, as ``unit`` does, where there is one."""
+    over = dict.fromkeys(("plan_approval", "diff_approval", "review", "failure", "split"))
+    fresh = changed(plan, state=State.DRAFT, **over)
+    return open_job(fresh, JobKind.PLAN, unit if plan.revision else Unit.CREATE_PLAN, by=by)
 
 
 def post_revision(plan: Plan, revision: Revision) -> tuple[Plan, tuple[fx.Effect, ...]]:
@@ -127,6 +140,7 @@ def post_revision(plan: Plan, revision: Revision) -> tuple[Plan, tuple[fx.Effect
         review=None,
         failure=None,
         carry_on=False,
+        split=None,
     )
     post = fx.PostPlan(key=f"{plan.uid}:plan:{revision.number}", revision=revision.number)
     return plan, (post, *superseded)
@@ -139,7 +153,9 @@ def ask_anew(plan: Plan) -> tuple[Plan, tuple[fx.Effect, ...]]:
         return start_planning(plan)
     gates = current.gates if plan.policy.gates is None else plan.policy.gates
     plan, stops = drop_job(plan)
-    plan, posts = post_revision(plan, Revision(number=current.number + 1, document=current.document, gates=gates))
+    origin = current.repeats or current.number
+    again = Revision(number=current.number + 1, document=current.document, gates=gates, repeats=origin)
+    plan, posts = post_revision(plan, again)
     return plan, (*stops, *posts)
 
 

@@ -12,6 +12,7 @@ from bot.lifecycle.moves.common import (
     failed_for_us,
     moved,
     open_job,
+    open_job_of,
     open_same_job,
     post_revision,
     say,
@@ -23,18 +24,11 @@ from runner.results import Unit
 
 if TYPE_CHECKING:
     from bot.lifecycle import events
-    from bot.lifecycle.plan import Job, Plan
+    from bot.lifecycle.plan import Plan
 
 
 LONGEST_LIST = 60_000
 """Characters of the paths in conflict that go back to the agent: one message holds 65,536."""
-
-
-def _open(plan: Plan) -> Job:
-    """Return the open job. :func:`bot.lifecycle.transitions.transition` lets no event of another job in."""
-    if plan.job is None:
-        raise LookupError("a job's event came to a plan without an open job")
-    return plan.job
 
 
 def start_execution(plan: Plan, event: events.SlotGranted) -> Step:
@@ -59,14 +53,14 @@ def dispatched(plan: Plan, event: events.JobDispatched) -> Step:
 
     A trial merge goes by none: adopting one there would carry it past the question whether the approval covers it.
     """
-    job = _open(plan).model_copy(update={"run_id": event.run_id})
+    job = open_job_of(plan).model_copy(update={"run_id": event.run_id})
     policy = plan.policy if job.kind is JobKind.CHECK_BASE else event.policy
     return Step(changed(plan, job=job, policy=policy), (), f"run {event.run_id}")
 
 
 def claimed(plan: Plan, _event: events.JobClaimed) -> Step:
     """A runner is at work."""
-    return Step(changed(plan, job=_open(plan).model_copy(update={"claimed": True})), (), "claimed by a runner")
+    return Step(changed(plan, job=open_job_of(plan).model_copy(update={"claimed": True})), (), "claimed by a runner")
 
 
 def progressed(plan: Plan, event: events.JobProgressed) -> Step:
@@ -91,7 +85,7 @@ def plan_written(plan: Plan, event: events.PlanWritten) -> Step:
 
 def work_verified(plan: Plan, event: events.WorkVerified) -> Step:
     """Read the pushed branch back before anybody is asked about it."""
-    job, report = _open(plan), event.report
+    job, report = open_job_of(plan), event.report
     if report.work is None or any(gate.holds_back for gate in report.gates):
         sentence = "The runner reported verified work without its commit, or with a blocking check that failed."
         return fail(plan, failed_for_us(sentence, JobKind.EXECUTE), "report contradicts itself")
@@ -140,7 +134,7 @@ def open_pull_request(plan: Plan, head: str) -> fx.OpenPullRequest:
 
 def job_failed(plan: Plan, event: events.JobFailed) -> Step:
     """Stop here and ask a person, with everything that is known."""
-    job, report = _open(plan), event.report
+    job, report = open_job_of(plan), event.report
     failure = Failure(
         outcome=report.outcome,
         sentence=report.sentence,
@@ -148,15 +142,17 @@ def job_failed(plan: Plan, event: events.JobFailed) -> Step:
         gates=report.gates,
         output_tail=report.output_tail,
         notes=report.notes,
+        job=job,
     )
     return fail(changed(plan, job=None), failure, f"job ended: {report.outcome}")
 
 
 def job_lost(plan: Plan, event: events.JobLost) -> Step:
     """Try once more; a second loss in a row is a person's to look at."""
-    job = _open(plan)
+    job = open_job_of(plan)
     if job.lost_before:
-        return fail(plan, Failure(outcome=Outcome.LOST, sentence=event.sentence, during=job.kind), "lost twice")
+        lost = Failure(outcome=Outcome.LOST, sentence=event.sentence, during=job.kind, job=job)
+        return fail(plan, lost, "lost twice")
     waiting, state = plan.waiting_on, plan.state
     plan, effects = open_same_job(plan, job, lost_before=True)
     plan = changed(plan, state=State.EXECUTING if state is State.VERIFYING else state)

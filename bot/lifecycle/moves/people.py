@@ -18,8 +18,9 @@ from bot.lifecycle.moves.common import (
     start_planning,
 )
 from bot.lifecycle.moves.jobs import check_base
+from bot.lifecycle.moves.split import go_on
 from bot.lifecycle.moves.world import branch_is_elsewhere
-from bot.lifecycle.plan import Approval
+from bot.lifecycle.plan import Approval, posted_before
 from bot.lifecycle.states import Gate, State, WaitingOn
 from runner.contract import Feedback, JobKind
 
@@ -34,15 +35,8 @@ def _nothing_to_decide(plan: Plan, event: events.Approved) -> Step:
 
 
 def _meant_for(shown: Revision | Review, event: events.Approved) -> bool:
-    """Whether the person can have seen this: a reaction on its comment, or words written after it was posted.
-
-    GitHub's times are whole seconds; within one, the comments' numbers tell which of two was written first.
-    """
-    if shown.posted_at is None or shown.comment_id is None or event.at < shown.posted_at:
-        return False
-    if event.comment_id is not None and event.comment_id < shown.comment_id:
-        return False
-    return event.on_comment is None or event.on_comment == shown.comment_id
+    """Whether the person can have seen this: a reaction on its comment, or words written after it was posted."""
+    return posted_before(shown, event.at, event.comment_id) and event.on_comment in {None, shown.comment_id}
 
 
 def approve_plan(plan: Plan, event: events.Approved) -> Step:
@@ -95,23 +89,15 @@ def cancel(plan: Plan, event: events.CancelRequested) -> Step:
     return moved(plan, "cancelled", *stops, *closing)
 
 
-def update(plan: Plan, event: events.UpdateRequested) -> Step:
-    """Rewrite the plan with a person's words; whatever was approved is over."""
-    closing = conclude_check(plan, "cancelled", "The plan is being rewritten.")
-    words = Feedback(kind="update", author=event.by.login, text=event.text)
-    plan = changed(plan, feedback=(*plan.feedback, words))
-    if event.issue is not None:
-        plan = changed(plan, issue=event.issue, issue_stale=False)
-    plan, effects = start_planning(plan)
-    return moved(plan, "rewriting the plan", *effects, *closing)
-
-
 def retry(plan: Plan, event: events.RetryRequested) -> Step:
-    """Do again what failed: planning, executing through the queue, or the check before the pull request."""
+    """Do again what failed: planning, splitting, executing through the queue, or the check before the pull request."""
     failure = plan.failure
     if event.text:
         words = Feedback(kind="retry", author=event.by.login, text=event.text)
         plan = changed(plan, feedback=(*plan.feedback, words))
+    if (split := plan.split) is not None:
+        plan = changed(plan, state=State.DRAFT, waiting_on=WaitingOn.BOT, failure=None)
+        return moved(plan, "going on with the parts", *go_on(plan, split))
     if failure is None or failure.during is JobKind.PLAN or plan.plan_approval is None:
         plan, effects = _plan_again(plan)
         return moved(plan, "planning again", *effects)
@@ -125,7 +111,12 @@ def retry(plan: Plan, event: events.RetryRequested) -> Step:
 def _plan_again(plan: Plan) -> tuple[Plan, tuple[fx.Effect, ...]]:
     """Post the document that never reached its comment, else write one."""
     written = plan.revision is not None and plan.revision.comment_id is None
-    return ask_anew(plan) if written and not plan.feedback else start_planning(plan)
+    if written and not plan.feedback:
+        return ask_anew(plan)
+    failed = plan.failure.job if plan.failure else None
+    if failed is None or failed.unit is None or failed.kind is not JobKind.PLAN:
+        return start_planning(plan)
+    return start_planning(plan, failed.unit, by=failed.by)
 
 
 def reopen(plan: Plan, _event: events.ReopenRequested) -> Step:

@@ -21,6 +21,7 @@ from bot.lifecycle.moves.common import (
     waiting_for_decision,
 )
 from bot.lifecycle.moves.jobs import check_base, open_pull_request
+from bot.lifecycle.moves.split import go_on
 from bot.lifecycle.plan import Failure, Hold
 from bot.lifecycle.states import State, WaitingOn
 from runner.contract import JobKind, Outcome
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 FAILS_WITH: dict[str, JobKind] = {
     "post_plan": JobKind.PLAN,
+    "make_child": JobKind.PLAN,
     "post_review": JobKind.EXECUTE,
     "read_back": JobKind.EXECUTE,
     "check_base": JobKind.CHECK_BASE,
@@ -56,7 +58,7 @@ def plan_posted(plan: Plan, event: events.PlanPosted) -> Step:
     )
     plan = changed(plan, revisions=posted)
     current = plan.revision
-    waits = plan.state is State.DRAFT and plan.waiting_on is WaitingOn.BOT
+    waits = plan.state is State.DRAFT and plan.waiting_on is WaitingOn.BOT and plan.split is None
     if current is None or current.number != event.revision or not waits:
         return Step(plan, (), f"comment of revision {event.revision} noted")
     plan = changed(plan, waiting_on=waiting_for_decision(current.document.verdict))
@@ -137,6 +139,8 @@ def plan_comment_changed(plan: Plan, event: events.PlanCommentChanged) -> Step:
     """Somebody edited or deleted the comment under decision: post the plan again as it was written."""
     if plan.waiting_on is WaitingOn.RUNNER and plan.state is State.DRAFT:
         return Step(plan, (), "a new revision is being written anyway")
+    if plan.splitting:
+        return Step(plan, (), "it is being split")
     plan, effects = ask_anew(plan)
     told = say(plan, fx.Topic.APPROVAL_VOID, event, event.by, what="plan_comment")
     return moved(plan, "the plan comment was changed: asking anew", told, *effects)
@@ -178,10 +182,10 @@ def branch_is_elsewhere(plan: Plan, event: events.Event, head: str | None, by: P
     return fail(plan, failure, "the branch moved").then(told)
 
 
-def pull_request_merged(plan: Plan, _event: events.PullRequestMerged) -> Step:
+def pull_request_merged(plan: Plan, event: events.PullRequestMerged) -> Step:
     """Done."""
     head = plan.branch_head
-    plan, _ = end(plan, State.MERGED)
+    plan, _ = end(plan, State.MERGED, merged_at=event.at)
     delete = (fx.DeleteBranch(key=f"{plan.uid}:delete:{head}", branch=plan.branch, head=head),) if head else ()
     return moved(plan, "merged", *delete)
 
@@ -206,6 +210,11 @@ def effect_failed(plan: Plan, event: events.EffectFailed) -> Step:
     waits_for_bot = plan.waiting_on is WaitingOn.BOT
     if event.effect in FAILS_WITH and waits_for_bot:
         return fail(plan, failed_for_us(event.sentence, FAILS_WITH[event.effect]), f"{event.effect} was refused")
+    return refusal_noted(plan, event)
+
+
+def refusal_noted(plan: Plan, event: events.EffectFailed) -> Step:
+    """Journal what GitHub refused where nothing depends on it."""
     return Step(plan, (), f"{event.effect} was refused: {event.sentence}")
 
 
@@ -230,19 +239,19 @@ def lift(plan: Plan, event: events.HoldLifted) -> Step:
     interrupted = plan.hold.interrupted
     plan = changed(plan, hold=None)
     if interrupted is None:
-        again = (check_base(plan, plan.diff_approval.binds_to),) if plan.diff_approval else ()
-        return moved(plan, "goes on", *again)
+        return moved(plan, "goes on", *_own_step(plan))
     plan, effects = open_same_job(plan, interrupted)
     return moved(plan, "goes on with what was interrupted", *effects)
+
+
+def _own_step(plan: Plan) -> tuple[fx.Effect, ...]:
+    """Return what the bot itself was about to do when the plan was held."""
+    if plan.splitting and plan.split is not None:
+        return go_on(plan, plan.split)
+    return (check_base(plan, plan.diff_approval.binds_to),) if plan.diff_approval else ()
 
 
 def gone(plan: Plan, event: events.Gone) -> Step:
     """What the plan was about does not exist any more; nobody can be told there."""
     plan, stops = end(plan, State.CANCELLED)
     return Step(plan, stops, f"{event.what} was deleted")
-
-
-def split(plan: Plan, event: events.SplitDone) -> Step:
-    """The children go on in its place, each with an approval of its own."""
-    plan, stops = end(plan, State.SPLIT, waits_for=tuple(f"#{n}" for n in event.children))
-    return moved(plan, "split", *stops)

@@ -83,6 +83,7 @@ def _environment() -> Environment:
     made.filters |= {name: _figure(getattr(costs, name)) for name in ("dollars", "count", "minutes", "percent")}
     made.filters |= {
         "tail": lambda text, limit: escape.clipped_tail(text, limit, escape.output),
+        "part": lambda position: f"part {position}",
         "words": lambda text: str(text).replace("_", " "),
         "duration": duration,
         "moment": moment,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from bot.lifecycle.costs import PlanCost
     from bot.lifecycle.effects import Topic
-    from bot.lifecycle.plan import Person, Plan, Review, Revision
+    from bot.lifecycle.plan import Person, Plan, Review, Revision, Split
     from runner.contract import Work
 
 NO_PATCH = "There is no text to show: the change is in binary files or file modes alone."
@@ -48,6 +48,21 @@ def plan_comment(plan: Plan, revision: Revision) -> str:
     if len(text) > limits.BODY:
         raise TooLong(len(text))
     return text
+
+
+def child_issue(plan: Plan, split: Split, position: int) -> tuple[str, str]:
+    """Return title and text of the issue of one part of a plan, counted from 1."""
+    child = split.children[position - 1]
+    body = fill(
+        "child",
+        plan=plan,
+        position=position,
+        total=len(split.children),
+        document=child.document,
+        builds_on=sorted(child.depends_on),
+    )
+    titles = (child.document.title, f"Part {position} of issue {plan.issue_number}")
+    return next(filter(None, map(_cut_title, titles))), body
 
 
 def superseded(comment_text: str, by_number: int) -> str:

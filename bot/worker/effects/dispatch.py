@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Permanent
 from bot.lifecycle import events as ev
+from bot.lifecycle.states import State
 from bot.store import jobs, plans
 from bot.worker.context import Done, found
 from bot.worker.effects.authorise import plan_comment_sha256
-from runner.contract import Issue, JobKind, JobSpec, Ledger, Repository
+from runner.contract import MOST_KNOWN, Issue, JobKind, JobSpec, KnownPlan, Ledger, Repository
+from runner.results import Verdict
 
 if TYPE_CHECKING:
     from bot.github.gateway import RepositoryInfo
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
     from bot.lifecycle.policy import Policy
     from bot.store.outbox import Claimed
     from bot.worker.context import Context
+    from runner.results import PlanDocument
+
+DUPLICABLE = frozenset(State) - {State.REJECTED, State.CANCELLED}
+"""States of a plan that another issue's can be a duplicate of: what people turned down covers nothing."""
+DAY = 86_400.0
 
 
 def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
@@ -33,7 +40,7 @@ def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
     policy = ctx.policies.at(plan.repo, base).policy
     if plan.job.kind is JobKind.EXECUTE and (void := _void(ctx, claimed, plan, policy)):
         return void
-    spec = job_spec(plan, plan.job, info, base, policy)
+    spec = job_spec(plan, plan.job, info, base, policy, _known(ctx, plan))
     with ctx.store.write() as tx:
         jobs.specify(tx, effect.job, spec)
     # the workflow names its run after the job, by which it is found where the answer was lost
@@ -65,7 +72,33 @@ def _void(ctx: Context, claimed: Claimed, plan: Plan, policy: Policy) -> Done | 
     return found(claimed, ev.ApprovalVoid.model_validate(said), f"approval void: {what}")
 
 
-def job_spec(plan: Plan, job: Job, info: RepositoryInfo, base: str, policy: Policy) -> JobSpec:
+def _known(ctx: Context, plan: Plan) -> tuple[KnownPlan, ...]:
+    """Return, for a first plan, what other issues have plans that it may be a duplicate of, the newest first."""
+    if plan.revision is not None:
+        return ()
+    with ctx.store.read() as tx:
+        found = plans.newest(tx, plan.repo.id, DUPLICABLE, MOST_KNOWN)
+    written = ((other, other.revision.document) for other in found if other.revision)
+    return tuple(
+        _told(other, document, ctx.now())
+        for other, document in written
+        if other.issue_number != plan.issue_number and document.verdict is Verdict.PLAN
+    )
+
+
+def _told(plan: Plan, document: PlanDocument, now: float) -> KnownPlan:
+    return KnownPlan(
+        issue=plan.issue_number,
+        title=document.title,
+        state=plan.state,
+        files=document.files,
+        merged_days_ago=None if plan.merged_at is None else (now - plan.merged_at) / DAY,
+    )
+
+
+def job_spec(
+    plan: Plan, job: Job, info: RepositoryInfo, base: str, policy: Policy, known: tuple[KnownPlan, ...] = ()
+) -> JobSpec:
     """Return what the runner is told of a job."""
     revision = plan.revision
     gates = revision.gates if job.kind is not JobKind.PLAN and revision else policy.gates or ()
@@ -96,6 +129,7 @@ def job_spec(plan: Plan, job: Job, info: RepositoryInfo, base: str, policy: Poli
         plan=revision.document if revision else None,
         feedback=(*plan.feedback, *plan.rejections),
         ledger=_ledger(plan, job),
+        known=known,
         agents=plan.choices.agents(policy),
         gates=gates,
         detect_gates=policy.gates is None,

@@ -154,7 +154,17 @@ def mark_superseded(ctx: Context, claimed: Claimed, effect: MarkSuperseded) -> D
     if not written.startswith(note):
         text = wording.superseded(written, effect.revision + 1)
         ctx.gateway.edit_comment(plan.repo, old.comment_id, marked(key, text))
-    return Done("marked")
+    return _minimised(ctx, claimed, plan, comment.node_id)
+
+
+def _minimised(ctx: Context, claimed: Claimed, plan: Plan, node_id: str) -> Done:
+    """Fold the old revision away as GitHub does; where it refuses that, the comment's own fold has to do."""
+    try:
+        ctx.gateway.minimise(plan.repo, node_id)
+    except Permanent as refusal:
+        event = ev.EffectFailed(at=ctx.now(), source=claimed.key, effect="minimise", sentence=str(refusal))
+        return found(claimed, event, "marked, not minimised")
+    return Done("marked and minimised")
 
 
 def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:

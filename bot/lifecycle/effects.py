@@ -158,6 +158,8 @@ class ConcludeCheck(_Effect):
     kind: Literal["conclude_check"] = "conclude_check"
     priority: Literal[Priority.SHOW] = Priority.SHOW
     check_run_id: int
+    head: str = ""
+    """The commit that it stands on."""
     conclusion: Literal["success", "failure", "cancelled", "neutral"]
     sentence: str
 

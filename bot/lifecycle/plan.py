@@ -112,6 +112,8 @@ class Review(Frozen):
     comment_id: int | None = None
     node_id: str | None = None
     check_run_id: int | None = None
+    buttons: bool = True
+    """False once its check run was concluded: what is pressed after that was pressed late, or is sent again."""
     posted_at: float | None = None
 
 

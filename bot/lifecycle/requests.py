@@ -13,7 +13,7 @@ from bot.lifecycle.choices import NotUnderstoodError, read_agent, read_budget, r
 from bot.lifecycle.commands import NAME, Command, Verb
 from bot.lifecycle.plan import IssueSnapshot, Person, Repo
 from bot.lifecycle.policy import Action, Permission, Policy, may
-from bot.lifecycle.states import SILENT, Frozen, Via
+from bot.lifecycle.states import SILENT, Frozen, Via, WaitingOn
 from runner.contract import Feedback
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class Request(Frozen):
     on_comment: int | None = None
     """The comment that a reaction stands on."""
     reaction_id: int | None = None
+    on_head: str | None = None
+    """The commit that a button stands on."""
     issue: IssueSnapshot | None = None
     """The issue as it read when this was said; None where what was said came without it."""
 
@@ -115,6 +117,8 @@ def decide(request: Request, reading: Reading, plan: Plan | None) -> events.Even
     """Return the event a request amounts to, or why it amounts to none."""
     if (silence := _not_said_to_us(request, reading)) is not None:
         return Refusal(topic=None, reason=silence)
+    if request.via is Via.BUTTON and not _is_up(request.on_head, plan):
+        return Refusal(topic=None, reason="the button of a commit that is not up for decision")
     action = ACTIONS[request.command.verb]
     if not (may(reading.policy, reading.permission, action) or _is_asked(request, action, plan)):
         topic = "needs_triage" if action is Action.REQUEST_PLAN else "not_allowed"
@@ -143,6 +147,12 @@ def _is_asked(request: Request, action: Action, plan: Plan | None) -> bool:
     """Whether the issue's author answers: what the plan asks is asked of them too."""
     author = plan.issue.author if plan is not None else None
     return action is Action.ANSWER and author is not None and author.id == request.actor.id
+
+
+def _is_up(head: str | None, plan: Plan | None) -> bool:
+    """Whether a button's commit waits for a decision, and its check run still offers one: else it was pressed late."""
+    review = plan.review if plan is not None and plan.waiting_on is WaitingOn.DIFF_DECISION else None
+    return review is not None and review.work.head == head and review.buttons
 
 
 def _stale_reaction(request: Request, plan: Plan | None) -> Refusal | None:

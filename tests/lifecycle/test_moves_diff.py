@@ -37,7 +37,7 @@ def test_revised_work_goes_on_from_the_commit_that_was_shown():
     assert after.heard == ("commit_comment:1", "commit_comment:2")
     assert (after.plan_approval, after.diff_approval) == (stories.PLAN_APPROVAL, None)
     assert keys(step) == ["-4:dispatch", CHECK, STATUS]
-    assert step.note == f"revising {HEAD[:12]}, with 1 remarks"
+    assert step.note == f"revising {HEAD[:12]}, remarks: 1"
     closing = step.effects[1]
     assert isinstance(closing, fx.ConcludeCheck)
     assert (closing.conclusion, closing.sentence) == ("neutral", "Sent back to be changed by alice.")

@@ -198,3 +198,37 @@ def test_a_reaction_counts_only_on_what_is_up_for_decision(said, plan, reason):
 def test_a_reaction_on_a_current_comment_counts_from_the_second_it_was_posted(on):
     at = {902: 200.0, 903: 400.0}[on]
     assert isinstance(decide(reaction(on_comment=on, at=at), reading(), PLAN), ev.Approved)
+
+
+def button(verb: Verb = Verb.APPROVE, head: str = HEAD) -> Request:
+    return request(verb, via=Via.BUTTON, comment_id=None, on_head=head)
+
+
+@pytest.mark.parametrize(
+    ("verb", "event"),
+    [(Verb.APPROVE, ev.Approved), (Verb.REVISE, ev.ReviseRequested), (Verb.REJECT, ev.Rejected)],
+)
+def test_a_button_is_a_command_of_who_may(verb, event):
+    pressed = decide(button(verb), reading(), PLAN)
+    assert (type(pressed), pressed.via, pressed.comment_id) == (event, Via.BUTTON, None)
+    refused = decide(button(verb), reading(Permission.TRIAGE), PLAN)
+    assert (type(refused), refused.topic) == (Refusal, "not_allowed")
+
+
+CONCLUDED = PLAN.review.model_copy(update={"buttons": False})
+
+
+@pytest.mark.parametrize(
+    ("said", "plan"),
+    [
+        pytest.param(button(), None, id="no plan"),
+        pytest.param(button(head="f" * 40), PLAN, id="another commit"),
+        pytest.param(button(), PLAN.model_copy(update={"waiting_on": WaitingOn.BOT}), id="approved already"),
+        pytest.param(button(), PLAN.model_copy(update={"review": CONCLUDED}), id="concluded"),
+        pytest.param(button(), PLAN.model_copy(update={"review": None}), id="nothing in review"),
+    ],
+)
+@pytest.mark.parametrize("permission", [Permission.ADMIN, Permission.NONE])
+def test_a_late_button_does_nothing_and_says_nothing_whoever_pressed_it(said, plan, permission):
+    answer = decide(said, reading(permission), plan)
+    assert answer == Refusal(topic=None, reason="the button of a commit that is not up for decision")

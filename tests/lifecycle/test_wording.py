@@ -71,6 +71,8 @@ def texts() -> dict[str, str]:
     found["pull-request-cost-in-part"] = "\n\n".join(render.pull_request(OPENED, stories.COST_IN_PART))
     found["pull-request-no-usage"] = "\n\n".join(render.pull_request(OPENED, PlanCost()))
     found["check-run"] = "\n\n".join(render.check_run(REVIEWABLE))
+    rewriting = REVIEWABLE.model_copy(update={"review": None})
+    found["check-run-of-older-work"] = "\n\n".join(render.check_run(rewriting, "Sent back by bob.", shown=False))
     found["check-run-decided"] = "\n\n".join(render.check_run(REVIEWABLE, "Rejected by bob."))
     for topic in Topic:
         plan = None if topic in {Topic.NO_PLAN, Topic.POLICY_INVALID} else stories.plan(split=stories.MADE)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.scenarios.village import Village
 
@@ -191,3 +193,76 @@ def test_a_push_to_the_open_pull_request_is_said_there_to_be_unchecked(village: 
     assert village.stands(issue) == "pr_open, waits for merge"
     assert village.thread(issue) == [*REVIEWED, "alice: /approve", "branch_moved"]
     assert "passed none of Twogate's checks" in village.text(issue, "branch_moved")
+
+
+# the buttons of the check run
+
+
+def test_the_check_run_offers_the_three_decisions(village: Village) -> None:
+    village.reviewed()
+    (check,) = village.repo.checks.values()
+    assert [action["label"] for action in check.fields["actions"]] == ["Approve", "Revise", "Reject"]
+    assert check.fields["conclusion"] == "action_required"
+    assert "count for this commit alone" in check.fields["output"]["summary"]
+
+
+def test_approve_by_a_button_opens_the_pull_request_once_however_often_it_comes(village: Village) -> None:
+    issue = village.reviewed()
+    village.press(issue, "alice", "approve")
+    assert village.stands(issue) == "pr_open, waits for merge"
+    (check,) = village.repo.checks.values()
+    assert (check.fields["conclusion"], check.fields["actions"]) == ("success", [])
+    village.redeliver(village.last_delivery("check_run.requested_action"))
+    assert village.stands(issue) == "pr_open, waits for merge"
+    assert len(village.pulls()) == 1
+    assert village.thread(issue) == REVIEWED
+    assert village.notes(issue, "refused") == ["the button of a commit that is not up for decision"]
+    approved = [e for e in village.journal(issue) if e.event == "approved"]
+    assert [(e.actor_login, e.details["via"]) for e in approved] == [("alice", "command"), ("alice", "button")]
+
+
+def test_reject_by_a_button_ends_the_plan(village: Village) -> None:
+    issue = village.reviewed()
+    village.press(issue, "bob", "reject")
+    assert village.stands(issue) == "rejected"
+    assert village.checks() == ["failure: Rejected by bob."]
+    assert village.thread(issue) == REVIEWED
+    assert village.pulls() == []
+
+
+@pytest.mark.parametrize("button", ["approve", "revise", "reject"])
+def test_a_button_of_who_may_not_is_refused_with_a_sentence(village: Village, button: str) -> None:
+    issue = village.reviewed()
+    village.press(issue, "tom", button)
+    assert village.stands(issue) == "in_review, waits for diff_decision"
+    assert village.thread(issue) == [*REVIEWED, "not_allowed"]
+    assert village.text(issue, "not_allowed").startswith(f"@tom `/{button}` needs write permission")
+    assert village.checks() == ["action_required: The diff waits for a decision"]
+
+
+def test_no_bot_presses_a_button(village: Village) -> None:
+    issue = village.reviewed()
+    village.github.control.set_role(village.repository, "twogate-demo[bot]", "admin")
+    for button in ("approve", "revise", "reject"):
+        village.press(issue, "twogate-demo[bot]", button)
+    assert village.stands(issue) == "in_review, waits for diff_decision"
+    assert village.thread(issue) == REVIEWED
+    assert village.notes(issue, "refused") == []
+
+
+def test_a_late_button_of_older_work_does_nothing_to_the_newer(village: Village) -> None:
+    issue = village.reviewed()
+    village.github.faults.add("drop", event="check_run")
+    village.press(issue, "alice", "approve")
+    lost = village.last_delivery("check_run.requested_action")
+    village.alice.comment(issue, "/revise Round half to even.")
+    village.settle()
+    village.runner(issue).execute({"shop/basket.py": "rounded to even"})
+    assert village.stands(issue) == "in_review, waits for diff_decision"
+    village.redeliver(lost)
+    assert village.stands(issue) == "in_review, waits for diff_decision"
+    assert village.pulls() == []
+    assert village.thread(issue) == [*REVIEWED, "alice: /revise Round half to even.", "review 3"]
+    assert village.checks() == [
+        "neutral: Sent back to be changed by alice.", "action_required: The diff waits for a decision",
+    ]  # fmt: skip

@@ -372,6 +372,23 @@ class Village:
         assert self.workshop.push(url, commit, branch)
         return commit
 
+    def press(self, issue: int, who: str, button: str) -> None:
+        """Press a button of the check run on the commit in review."""
+        review = self.plan(issue).review
+        assert review is not None
+        self.github.control.press(self.repository, review.check_run_id or 0, who, button)
+        self.settle()
+
+    def checks(self) -> list[str]:
+        """Our check runs by what they show, the newest last."""
+        ours = [c for c in self.repo.checks.values() if c.app.slug == APP]
+        return [f"{c.fields.get('conclusion')}: {c.fields['output']['title']}" for c in ours]
+
+    def redeliver(self, delivery: dict[str, Any]) -> None:
+        """Send a delivery again under a new id."""
+        self.github.control.redeliver(delivery["id"], new_guid=True)
+        self.settle()
+
     def set_policy(self, text: str) -> None:
         """Change the policy file on the default branch; the label and the agent stay unless the text says otherwise."""
         start = "agent: {cli: scripted}\nagents: {scripted: {command: [scripted]}}\n"

@@ -189,11 +189,9 @@ def failed_for_us(sentence: str, during: JobKind) -> Failure:
 
 def conclude_check(plan: Plan, conclusion: str, sentence: str) -> tuple[fx.Effect, ...]:
     """Tell the review's check run, where there is one, what came of its commit."""
-    if plan.review is None or plan.review.check_run_id is None:
+    review = plan.review
+    if review is None or review.check_run_id is None:
         return ()
-    key = f"{plan.uid}:check:{plan.review.number}:{plan.version + 1}"
-    return (
-        fx.ConcludeCheck.model_validate(
-            {"key": key, "check_run_id": plan.review.check_run_id, "conclusion": conclusion, "sentence": sentence}
-        ),
-    )
+    key = f"{plan.uid}:check:{review.number}:{plan.version + 1}"
+    about = {"check_run_id": review.check_run_id, "head": review.work.head}
+    return (fx.ConcludeCheck.model_validate({"key": key, **about, "conclusion": conclusion, "sentence": sentence}),)

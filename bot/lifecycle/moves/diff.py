@@ -36,5 +36,5 @@ def revise(plan: Plan, event: events.ReviseRequested) -> Step:
         heard=(*plan.heard, *event.heard),
     )
     plan, effects = open_job(plan, JobKind.EXECUTE, Unit.EXECUTE_PLAN, head=review.work.head)
-    note = f"revising {review.work.head[:12]}, with {len(event.remarks)} remarks"
+    note = f"revising {review.work.head[:12]}, remarks: {len(event.remarks)}"
     return moved(plan, note, *effects, *closing)

@@ -102,7 +102,8 @@ def retry(plan: Plan, event: events.RetryRequested) -> Step:
         plan, effects = _plan_again(plan)
         return moved(plan, "planning again", *effects)
     if failure.during is JobKind.CHECK_BASE and plan.review is not None:
-        plan = changed(plan, state=State.IN_REVIEW, waiting_on=WaitingOn.DIFF_DECISION, failure=None)
+        review = plan.review.model_copy(update={"buttons": False})
+        plan = changed(plan, state=State.IN_REVIEW, waiting_on=WaitingOn.DIFF_DECISION, failure=None, review=review)
         return moved(plan, "the diff is up for decision again")
     plan = changed(plan, state=State.APPROVED, waiting_on=WaitingOn.SLOT, failure=None, review=None, carry_on=True)
     return moved(plan, "queued again")

@@ -129,19 +129,18 @@ def pull_request(plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> tuple[str,
     return next(filter(None, map(_cut_title, titles))), body
 
 
-def check_run(plan: Plan, sentence: str | None = None) -> tuple[str, str]:
+def check_run(plan: Plan, sentence: str | None = None, *, shown: bool = True) -> tuple[str, str]:
     """Return title and summary of the check run on the commit under review.
 
-    ``sentence`` says what was decided; without it the decision is still to be made.
+    ``sentence`` says what was decided; without it the decision is still to be made. ``shown`` is False where the plan
+    has gone on to other work than the check run is about.
     """
-    told = (
-        f"Every blocking check has passed. A person with {_who(plan.policy)['permission']} permission decides on this "
-        f"diff in issue #{plan.issue_number}, with a reaction to the diff review or with `/approve` or `/reject`."
-    )
-    if sentence is not None:
+    if sentence is None:
+        title, told = "The diff waits for a decision", fill("check_run_open", plan=plan, **_who(plan.policy))
+    else:
+        title = _cut_title(sentence) or "The diff is decided"
         told = escape.clipped(sentence, limits.PARAGRAPH, escape.prose)
-    title = "The diff waits for a decision" if sentence is None else _cut_title(sentence) or "The diff is decided"
-    return title, fill("check_run", plan=plan, review=_review(plan), sentence=told)
+    return title, fill("check_run", plan=plan, review=_review(plan) if shown else None, sentence=told)
 
 
 def say(topic: Topic, details: Mapping[str, str], plan: Plan | None, to: Person | None) -> str:

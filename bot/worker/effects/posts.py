@@ -32,6 +32,7 @@ CHECK_NAME = "twogate"
 """Name of the check run on a plan's head commit."""
 BUTTONS = (
     CheckAction(label="Approve", description="Open the pull request", identifier="approve"),
+    CheckAction(label="Revise", description="Change it by the comments on its lines", identifier="revise"),
     CheckAction(label="Reject", description="End the plan", identifier="reject"),
 )
 """What can be pressed on the check run; a button is asked about like a command."""
@@ -208,18 +209,21 @@ def _check_id(plan: Plan, head: str) -> str:
 def conclude_check(ctx: Context, claimed: Claimed, effect: ConcludeCheck) -> Done:
     """Tell the check run what was decided."""
     plan = _plan(ctx, claimed)
-    if plan.review is None:
-        return Done("its review is gone")
-    title, summary = wording.check_run(plan, effect.sentence)
+    title, summary = wording.check_run(plan, effect.sentence, shown=_shown(plan, effect))
     check = CheckRun(
         name=CHECK_NAME,
         title=title,
         summary=summary,
         conclusion=effect.conclusion,
-        external_id=_check_id(plan, plan.review.work.head),
+        external_id=_check_id(plan, effect.head),
     )
     ctx.gateway.update_check_run(plan.repo, effect.check_run_id, check)
     return Done(effect.conclusion)
+
+
+def _shown(plan: Plan, effect: ConcludeCheck) -> bool:
+    """Whether the plan still has the review that the check run belongs to."""
+    return plan.review is not None and plan.review.check_run_id == effect.check_run_id
 
 
 def say(ctx: Context, claimed: Claimed, effect: Say) -> Done:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from bot.store.engine import Tx
 
 
-BUTTONS = {"approve": Verb.APPROVE, "reject": Verb.REJECT}
+BUTTONS = {"approve": Verb.APPROVE, "revise": Verb.REVISE, "reject": Verb.REJECT}
+"""What each button says, by its identifier."""
 
 
 def read(tx: Tx, delivery: Delivery, said: pl.CheckRunPayload, _bot: int) -> str:
@@ -39,6 +40,8 @@ def _pressed(tx: Tx, delivery: Delivery, said: pl.CheckRunPayload) -> str:
     verb = BUTTONS.get(said.requested_action.identifier) if said.requested_action else None
     if said.repo is None or said.sender is None or verb is None or about is None:
         return "no button of ours"
+    if said.sender.type == "Bot":
+        return "bots press no buttons"
     if plan is None or plan.uid != about.uid or plan.review is None or plan.review.work.head != about.head:
         return "the button of a commit that is not in review"
     request = Request(
@@ -49,5 +52,6 @@ def _pressed(tx: Tx, delivery: Delivery, said: pl.CheckRunPayload) -> str:
         via=Via.BUTTON,
         at=max(delivery.received_at, plan.review.posted_at or 0.0),
         source=f"button:{delivery.guid}",
+        on_head=about.head,
     )
     return ask(tx, request)

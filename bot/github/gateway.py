@@ -346,8 +346,8 @@ class Gateway(Protocol):
         """Open a pull request once for a branch."""
         ...
 
-    def delete_branch(self, repo: Repo, branch: str, head: str) -> None:
-        """Remove a plan's branch where it is at ``head``; gone is as wanted, another commit is ``Permanent``."""
+    def delete_branch(self, repo: Repo, branch: str, head: str) -> bool:
+        """Remove a plan's branch where it is at ``head``; gone is as wanted. False where it is at another commit."""
         ...
 
     def advance_branch(self, repo: Repo, branch: str, head: str, *, expected: str) -> None:

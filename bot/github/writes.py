@@ -51,23 +51,24 @@ class Writes(Verbs):
         """Bring a check run to what it should show."""
         self._at(repo).call("PATCH", f"/check-runs/{check_run_id}", json=check_body(check))
 
-    def delete_branch(self, repo: Repo, branch: str, head: str) -> None:
+    def delete_branch(self, repo: Repo, branch: str, head: str) -> bool:
         """Remove a plan's branch where it is at ``head``; one that is gone is as wanted.
 
-        Raises ``Permanent`` where it is at another commit: somebody's work would be lost.
+        False where it is at another commit: somebody's work would be lost.
         """
         if not branch.startswith(OWN_BRANCHES):
             raise Permanent(f"{branch} is no branch of a plan: the bot does not remove it.")
         try:
             at = self._at(repo).call("GET", f"/git/ref/heads/{segments(branch)}")["object"]["sha"]
             if at != head:
-                raise Permanent(f"{branch} is at {at[:10]} rather than {head[:10]}: remove it by hand if it may go.")
+                return False
             self._at(repo).call("DELETE", f"/git/refs/heads/{segments(branch)}")
         except Missing:
-            return
+            return True
         except Refused as refusal:
             if "does not exist" not in refusal.said:
                 raise
+        return True
 
     def advance_branch(self, repo: Repo, branch: str, head: str, *, expected: str) -> None:
         """Bring a plan's branch from ``expected`` on to ``head``, which follows it; there already is as wanted."""

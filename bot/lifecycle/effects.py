@@ -47,6 +47,7 @@ class Topic(StrEnum):
     POLICY_INVALID = "policy_invalid"
     UNJUDGED = "unjudged"
     SPLIT_DONE = "split_done"
+    WHY_CLOSED = "why_closed"
 
 
 class _Effect(Frozen):
@@ -164,6 +165,25 @@ class ConcludeCheck(_Effect):
     sentence: str
 
 
+class JudgeHead(_Effect):
+    """Tell in a check run that a commit of the pull request was not verified."""
+
+    kind: Literal["judge_head"] = "judge_head"
+    priority: Literal[Priority.SHOW] = Priority.SHOW
+    head: str
+
+
+class JudgeGroup(_Effect):
+    """Answer a merge queue: whether what it would merge holds nothing of plans but what was approved."""
+
+    kind: Literal["judge_group"] = "judge_group"
+    priority: Literal[Priority.DECIDE] = Priority.DECIDE
+    repo: Repo
+    head: str
+    pull_request: int | None
+    """The last pull request in it, as its branch is called."""
+
+
 class DeleteBranch(_Effect):
     """Remove the plan's branch, if it still is at the commit the bot knows."""
 
@@ -208,6 +228,8 @@ Effect = Annotated[
     | OpenChild
     | PostReview
     | ConcludeCheck
+    | JudgeHead
+    | JudgeGroup
     | DeleteBranch
     | Say
     | ShowStatus,

@@ -171,6 +171,13 @@ class Part(Frozen):
     """Issues whose plans have to be merged before this one starts."""
 
 
+class Unverified(Frozen):
+    """Commits on the pull request's branch that have passed neither our checks nor a decision."""
+
+    head: str
+    by: Person | None = None
+
+
 class Hold(Frozen):
     """A plan that stands still: since when, by whom, and the work that was stopped for it."""
 
@@ -228,6 +235,14 @@ class Plan(Frozen):
     pull_request: int | None = None
     pull_request_url: str | None = None
     merged_at: float | None = None
+    unverified: Unverified | None = None
+    """What somebody pushed to the pull request; None while it is at what was approved."""
+    in_merge_queue: bool = False
+    """The pull request stands in GitHub's own queue."""
+    reason_asked: bool = False
+    """Why the pull request was closed unmerged has been asked; it is asked once."""
+    keep_branch_until: float | None = None
+    """When the branch of a pull request that was closed unmerged goes."""
     overlaps: tuple[str, ...] = ()
     """Issues whose unmerged plans may touch the same files, where the policy only warns of it."""
     waits_for: tuple[str, ...] = ()
@@ -280,6 +295,17 @@ class Plan(Frozen):
     def budget(self) -> Budget:
         """What the plan may spend over all its jobs."""
         return self.choices.limits(self.policy)
+
+    @property
+    def approved_head(self) -> str | None:
+        """The commit that the diff gate let through to the pull request."""
+        return self.review.work.head if self.review else None
+
+    @property
+    def thread(self) -> int:
+        """The number of the issue or pull request where the plan is talked about now."""
+        here = self.pull_request if self.state is State.PR_OPEN else None
+        return here or self.issue_number
 
     @property
     def ended(self) -> bool:

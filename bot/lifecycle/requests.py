@@ -33,6 +33,8 @@ class Request(Frozen):
     """Identity of the saying itself (comment, reaction or delivery): the same one acts once."""
     comment_id: int | None = None
     """The comment that holds the command."""
+    thread: int | None = None
+    """The number of the issue or pull request that the comment is on."""
     on_comment: int | None = None
     """The comment that a reaction stands on."""
     reaction_id: int | None = None
@@ -175,6 +177,7 @@ def _event(request: Request, reading: Reading) -> events.Event | Refusal:  # noq
         "by": request.actor,
         "via": request.via,
         "comment_id": request.comment_id,
+        "thread": request.thread,
     }
     words = request.command.argument
     if request.command.verb in NOT_YET:

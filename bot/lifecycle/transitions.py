@@ -19,7 +19,7 @@ from typing import get_args
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
-from bot.lifecycle.moves import diff, jobs, people, shaping, split, world
+from bot.lifecycle.moves import diff, jobs, people, pulls, shaping, split, world
 from bot.lifecycle.moves.common import Step, answer, changed, moved, post_revision, start_planning
 from bot.lifecycle.plan import Part, Plan, Revision
 from bot.lifecycle.rules import Cells, at, complete, go, refuse, stay
@@ -77,7 +77,8 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         go(BEFORE_PR, people.reject, to=N),
         refuse(P, PR_DECIDES),
         refuse({M, S}, ENDED),
-        stay({N, C}, "it has ended already"),
+        at(N, pulls.give_reason),
+        stay(C, "it has ended already"),
     ),
     ev.UpdateRequested: (
         go(BEFORE_PR - {I}, shaping.update, to=D),
@@ -191,7 +192,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
     ev.ReviewPosted: (at(R, world.review_posted), stay(ALL - {R}, "no longer in review")),
     ev.BaseChecked: (at(R, world.base_checked), stay(ALL - {R}, "no longer in review")),
     ev.PullRequestOpened: (
-        go({R, F}, world.pull_request_opened, to=P),
+        go({R, F}, pulls.opened, to=P),
         stay(ALL - {R, F}, "no longer in review"),
     ),
     ev.ApprovalVoid: (
@@ -217,14 +218,16 @@ ROWS: dict[type, tuple[Cells, ...]] = {
     ),
     ev.BranchMoved: (
         at({R, V}, world.branch_moved, to=F),
-        at(P, world.branch_moved),
+        at(P, pulls.pushed),
         stay(X, "the runner compares the branch when it pushes"),
         stay({D, A, F, I}, "the branch is read again before it is used"),
         stay(ALL - OPEN, ENDED),
     ),
-    ev.PullRequestMerged: (go({P, N}, world.pull_request_merged, to=M), stay(ALL - {P, N}, "no pull request is open")),
-    ev.PullRequestClosed: (go(P, world.pull_request_closed, to=N), stay(ALL - {P}, "no pull request is open")),
-    ev.PullRequestReopened: (at(N, world.pull_request_reopened, to=P), stay(ALL - {N}, "it was not closed")),
+    ev.PullRequestMerged: (go({P, N}, pulls.merged, to=M), stay(ALL - {P, N}, "no pull request is open")),
+    ev.PullRequestClosed: (go(P, pulls.closed, to=N), stay(ALL - {P}, "no pull request is open")),
+    ev.PullRequestReopened: (at(N, pulls.reopened, to=P), stay(ALL - {N}, "it was not closed")),
+    ev.PullRequestQueued: (at(P, pulls.queued), stay(ALL - {P}, "no pull request is open")),
+    ev.BranchExpired: (at(N, pulls.branch_expired), stay(ALL - {N}, "the branch is in use, or gone")),
     ev.HoldPlaced: (
         at(BEFORE_PR, world.hold),
         stay(P, "its pull request goes on by itself"),

@@ -46,6 +46,15 @@ def by_pull_request(tx: Tx, repository_id: int, number: int) -> Plan | None:
     return _one(tx, select(c.document).where(c.repository_id == repository_id, c.pull_request == number))
 
 
+def with_pull_request(tx: Tx, repository_id: int) -> list[Plan]:
+    """Return the repository's plans that have not ended and have a pull request, the oldest first."""
+    c = plans.c
+    return _all(
+        tx,
+        select(c.document).where(c.repository_id == repository_id, c.pull_request.is_not(None), c.state.not_in(ENDED)),
+    )
+
+
 def save(tx: Tx, plan: Plan, expected_version: int | None) -> None:
     """Write a plan over the version it was made from; None for a plan that is new.
 

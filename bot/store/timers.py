@@ -22,6 +22,11 @@ def set_timer(
     tx.execute(tx.insert(timers).values(key=key, **values).on_conflict_do_update(index_elements=["key"], set_=values))
 
 
+def drop_timer(tx: Tx, key: str) -> None:
+    """Take the timer of that key back, if there is one that has not fired."""
+    tx.execute(delete(timers).where(timers.c.key == key))
+
+
 def due(tx: Tx) -> bool:
     """Tell whether :func:`fire` has something to do."""
     return tx.execute(select(timers.c.key).where(timers.c.due_at <= tx.now).limit(1)).first() is not None

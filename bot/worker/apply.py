@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bot.lifecycle.events import BranchExpired
 from bot.lifecycle.plan import lane
 from bot.lifecycle.transitions import open_plan, transition
-from bot.store import deliveries, jobs, journal, outbox, plans, usage
+from bot.store import deliveries, jobs, journal, outbox, plans, timers, usage
 from bot.store.deliveries import NewDelivery
+from bot.store.events import EVENT
 from bot.store.journal import Entry
 from bot.worker.schedule import JOB_START_DEADLINE
 
@@ -41,6 +43,7 @@ def _follow(tx: Tx, before: Plan | None, step: Step, event: Event) -> None:
     plan = step.plan
     journal.append(tx, _entry(before, step, event))
     _keep_jobs(tx, before, plan)
+    _keep_timers(tx, before, plan)
     outbox.add(tx, step.effects, lane=plan.lane, installation_id=plan.repo.installation_id, plan_uid=plan.uid)
     if before is None or _in_queue(before) != _in_queue(plan):
         ask_queue(tx, plan.repo.id, plan.repo.installation_id, f"{plan.uid}:{plan.version}")
@@ -113,6 +116,19 @@ def _keep_jobs(tx: Tx, before: Plan | None, plan: Plan) -> None:
         _open_job(tx, plan, new)
     elif new.run_id is not None and new.run_id != old.run_id:
         jobs.dispatched(tx, new.id, new.run_id)
+
+
+def _keep_timers(tx: Tx, before: Plan | None, plan: Plan) -> None:
+    """Let the timer say until when the plan's branch is kept."""
+    until, key = plan.keep_branch_until, f"branch:{plan.uid}"
+    if until == (before.keep_branch_until if before else None):
+        return
+    if until is None:
+        timers.drop_timer(tx, key)
+        return
+    expired = BranchExpired(at=until, source=key)
+    body, where = EVENT.dump_json(expired).decode(), plan.repo.installation_id
+    timers.set_timer(tx, key, due_at=until, lane=plan.lane, event="event", body=body, installation_id=where)
 
 
 def _close_job(tx: Tx, name: str) -> None:

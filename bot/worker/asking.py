@@ -76,7 +76,7 @@ def answer(tx: Tx, request: Request, topic: fx.Topic, lane: str, **details: str)
     say = fx.Say(
         key=f"say:{topic}:{request.source}",
         repo=request.repo,
-        issue_number=request.issue_number,
+        issue_number=request.thread or request.issue_number,
         topic=topic,
         to=request.actor,
         details=details,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from bot.worker.effects import authorise, branch, dispatch, posts, split
+from bot.worker.effects import authorise, branch, dispatch, posts, split, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,6 +34,8 @@ WRITING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "open_child": split.open_child,
     "post_review": posts.post_review,
     "conclude_check": posts.conclude_check,
+    "judge_head": verdicts.judge_head,
+    "judge_group": verdicts.judge_group,
     "delete_branch": branch.delete_branch,
     "say": posts.say,
     "show_status": posts.show_status,

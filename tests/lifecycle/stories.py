@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from bot.lifecycle.costs import CostRow, PlanCost
-from bot.lifecycle.plan import Approval, Child, Failure, Hold, Job, Person, Plan, Review, Revision, Split
+from bot.lifecycle.plan import Approval, Child, Failure, Hold, Job, Person, Plan, Review, Revision, Split, Unverified
 from bot.lifecycle.policy import parse_policy
 from bot.lifecycle.states import Gate, HoldCause, State, Via, WaitingOn
 from runner.contract import (
@@ -24,7 +24,7 @@ from runner.results import ExecutionSummary, PullRequestText, Unit, Verdict
 from runner.terms import GateSpec, Network, SandboxMode
 from tests.lifecycle.makers import ALICE, BASE, HEAD, ISSUE, REPO, UID, document, work
 
-BOB_LOGIN = "bob"
+BOB = Person(id=12, login="bob")
 COMPARE = f"https://github.com/acme/shop/compare/{BASE}...{HEAD}"
 
 POLICY = parse_policy("""
@@ -237,6 +237,13 @@ STATUS = {
     "in_review-opening": plan(State.IN_REVIEW, WaitingOn.BOT, diff_approval=DIFF_APPROVAL, **REVIEWED),
     "in_review-posting": plan(State.IN_REVIEW, WaitingOn.BOT, **REVIEWED),
     "pr_open": plan(State.PR_OPEN, WaitingOn.MERGE, **DONE),
+    "pr_open-unverified": plan(
+        State.PR_OPEN,
+        WaitingOn.MERGE,
+        **{**DONE, "branch_head": "d" * 40},
+        unverified=Unverified(head="d" * 40, by=BOB),
+        in_merge_queue=True,
+    ),
     "merged": plan(State.MERGED, None, **DONE),
     "failed": plan(State.FAILED, WaitingOn.PERSON, failure=FAILURE, **APPROVED),
     "failed-planning": plan(
@@ -259,7 +266,7 @@ STATUS = {
         rejections=(Feedback(kind="rejection", author="bob", text="Ask @carol first, see #99."),),
         **REVIEWED,
     ),
-    "rejected-pr": plan(State.REJECTED, None, **DONE),
+    "rejected-pr": plan(State.REJECTED, None, keep_branch_until=1_796_000_000.0, **DONE),
     "cancelled": plan(State.CANCELLED, None),
     "cancelled-splitting": plan(State.CANCELLED, None, split=SPLIT),
     "failed-splitting": plan(

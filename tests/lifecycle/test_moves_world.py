@@ -224,41 +224,11 @@ def test_a_branch_that_moved_before_the_pull_request_is_a_persons_to_decide(befo
     assert step.effects[-1].details == {"head": head or ""}
 
 
-def test_a_branch_that_moved_after_it_is_told_there():
-    step = put(PR_OPEN, ev.BranchMoved(**AT, head=OTHER, by=BOB))
-    assert (step.plan.state, step.plan.branch_head) == (State.PR_OPEN, OTHER)
-    assert keys(step) == [":say:branch_moved:w-1", STATUS]
-
-
 def test_a_branch_where_it_should_be_has_not_moved():
     for before in (AT_DIFF_GATE, READING, PR_OPEN):
         step = put(before, ev.BranchMoved(**AT, head=HEAD))
         assert unchanged(before, step)
         assert keys(step) == []
-
-
-# the pull request
-
-
-@pytest.mark.parametrize(("head", "deleted"), [(HEAD, [f":delete:{HEAD}"]), (None, [])])
-def test_merged_is_done_and_the_branch_goes(head, deleted):
-    step = put(PR_OPEN.model_copy(update={"branch_head": head}), ev.PullRequestMerged(**AT, by=BOB))
-    assert (step.plan.state, step.plan.waiting_on) == (State.MERGED, None)
-    assert keys(step) == [*deleted, STATUS]
-
-
-def test_closed_unmerged_is_denied_and_can_be_adopted_again():
-    closed = put(PR_OPEN, ev.PullRequestClosed(**AT, by=BOB))
-    assert (closed.plan.state, keys(closed)) == (State.REJECTED, [STATUS])
-    again = put(closed.plan, ev.PullRequestReopened(**AT))
-    assert (again.plan.state, again.plan.waiting_on) == (State.PR_OPEN, WaitingOn.MERGE)
-    late = put(closed.plan, ev.PullRequestMerged(**AT))
-    assert late.plan.state is State.MERGED
-
-
-def test_only_its_own_pull_request_is_adopted():
-    step = put(plan(State.REJECTED, None), ev.PullRequestReopened(**AT))
-    assert (step.plan.state, keys(step), step.note) == (State.REJECTED, [], "no pull request of this plan")
 
 
 # refused effects
@@ -412,6 +382,7 @@ EXTRA = {
     ev.BranchConfirmed: {"head": HEAD},
     ev.ReviewPosted: {"head": HEAD, "comment_id": 1, "node_id": "n", "check_run_id": None, "posted_at": 1.0},
     ev.BaseChecked: {"head": HEAD, "clean": True},
+    ev.PullRequestQueued: {"queued": True},
     ev.PullRequestOpened: {"number": 1, "url": "https://github.com/acme/shop/pull/1"},
     ev.ApprovalVoid: {"what": "policy"},
     ev.EffectFailed: {"effect": "post_plan", "sentence": "no"},

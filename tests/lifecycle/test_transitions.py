@@ -281,6 +281,8 @@ class AnyHistory(Promises, RuleBasedStateMachine):
                 ev.PullRequestMerged,
                 ev.PullRequestClosed,
                 ev.PullRequestReopened,
+                ev.PullRequestQueued,
+                ev.BranchExpired,
                 ev.SlotGranted,
                 ev.QueueWaits,
                 ev.PlanCommentChanged,
@@ -297,6 +299,7 @@ class AnyHistory(Promises, RuleBasedStateMachine):
     def world(self, data, kind):
         extra = {
             ev.PullRequestOpened: {"number": 3, "url": "http://x/3"},
+            ev.PullRequestQueued: {"queued": data.draw(st.booleans())},
             ev.StatusPosted: {"comment_id": 77},
             ev.QueueWaits: {"on": WaitingOn.OVERLAP, "waits_for": ("#3",)},
             ev.IssueEdited: {"sha256": data.draw(st.sampled_from([makers.ISSUE.sha256, "9" * 64]))},

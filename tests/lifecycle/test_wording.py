@@ -10,7 +10,7 @@ from bot.lifecycle.effects import Topic
 from bot.lifecycle.plan import Person, Revision
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import HoldCause, State, WaitingOn
-from bot.lifecycle.wording import engine, render, words
+from bot.lifecycle.wording import engine, render, verdicts, words
 from runner.contract import GateStatus, Outcome, UsdSource
 from runner.terms import Budget
 from tests.lifecycle import stories
@@ -20,6 +20,7 @@ from tests.lifecycle.markdown_seen import mentions
 
 REVIEWABLE = stories.STATUS["in_review"]
 OPENED = stories.STATUS["pr_open"]
+UNVERIFIED = stories.STATUS["pr_open-unverified"]
 
 DETAILS = {
     Topic.NEEDS_TRIAGE: {"needs": "triage"},
@@ -79,11 +80,17 @@ def texts() -> dict[str, str]:
         found[f"answer-{topic}"] = render.say(topic, DETAILS.get(topic, {}), plan, ALICE)
     found["answer-approval_void-policy"] = render.say(Topic.APPROVAL_VOID, {"what": "policy"}, stories.plan(), None)
     found["answer-branch_moved-gone"] = render.say(Topic.BRANCH_MOVED, {"head": ""}, stories.plan(), None)
-    found["answer-branch_moved-pr"] = render.say(Topic.BRANCH_MOVED, {"head": HEAD}, OPENED, None)
     for instead in ("defaults", "nothing"):
         details = DETAILS[Topic.POLICY_INVALID] | {"instead": instead}
         found[f"answer-policy_invalid-{instead}"] = render.say(Topic.POLICY_INVALID, details, None, None)
     found["answer-help-slip"] = render.say(Topic.HELP, {"word": "aprove"}, stories.plan(), ALICE)
+    pushed = {"head": "d" * 40, "by": "bob"}
+    found["answer-branch_moved-pr"] = render.say(Topic.BRANCH_MOVED, pushed, UNVERIFIED, None)
+    found["answer-branch_moved-pr-gone"] = render.say(Topic.BRANCH_MOVED, {"head": "", "by": ""}, OPENED, None)
+    found["answer-why_closed"] = render.say(Topic.WHY_CLOSED, {}, stories.STATUS["rejected-pr"], None)
+    found["check-unverified"] = "\n\n".join(verdicts.unverified_check(UNVERIFIED))
+    found["check-group"] = "\n\n".join(verdicts.group_check([]))
+    found["check-group-foreign"] = "\n\n".join(verdicts.group_check([UNVERIFIED, OPENED]))
     found["answer-help-unknown"] = render.say(Topic.HELP, {"word": "frobnicate"}, stories.plan(), ALICE)
     found["answer-issue_edited-approved"] = render.say(Topic.ISSUE_EDITED, {}, stories.STATUS["draft-bot"], None)
     return found

@@ -170,31 +170,6 @@ def test_two_plans_on_one_file_wait_for_each_other_only_at_the_merge(village: Vi
     assert village.stands(first) == "merged"
 
 
-def test_a_pull_request_closed_unmerged_is_denied_and_can_come_back(village: Village) -> None:
-    issue = village.pulled()
-    pull = village.plan(issue).pull_request or 0
-    village.alice.close_pull(pull)
-    village.settle()
-    assert village.stands(issue) == "rejected"
-    assert "closed unmerged" in village.text(issue, "status")
-    village.alice.call("PATCH", f"/pulls/{pull}", state="open")
-    village.settle()
-    assert village.stands(issue) == "pr_open, waits for merge"
-    village.alice.merge(pull)
-    village.settle()
-    assert village.stands(issue) == "merged"
-    assert village.thread(issue) == [*REVIEWED, "alice: /approve"]
-
-
-def test_a_push_to_the_open_pull_request_is_said_there_to_be_unchecked(village: Village) -> None:
-    issue = village.pulled()
-    village.push("bob", {"shop/basket.py": "mine"}, "plan/1")
-    village.settle()
-    assert village.stands(issue) == "pr_open, waits for merge"
-    assert village.thread(issue) == [*REVIEWED, "alice: /approve", "branch_moved"]
-    assert "passed none of Twogate's checks" in village.text(issue, "branch_moved")
-
-
 # the buttons of the check run
 
 

@@ -367,9 +367,7 @@ class Village:
     def push(self, who: str, files: dict[str, str], branch: str = "main") -> str:
         """A person's commit on a branch, pushed over HTTP."""
         commit = self.workshop.commit(branch, files, f"{who} was here")
-        token = self.country.tokens[who]
-        url = f"{self.github.url}/{self.repository}.git".replace("://", f"://{who}:{token}@")
-        assert self.workshop.push(url, commit, branch)
+        assert self.workshop.push(self.push_url(who), commit, branch)
         return commit
 
     def press(self, issue: int, who: str, button: str) -> None:
@@ -388,6 +386,11 @@ class Village:
         """Send a delivery again under a new id."""
         self.github.control.redeliver(delivery["id"], new_guid=True)
         self.settle()
+
+    def push_url(self, who: str) -> str:
+        """Where a person pushes to, with their token."""
+        url = f"{self.github.url}/{self.repository}.git"
+        return url.replace("://", f"://{who}:{self.country.tokens[who]}@")
 
     def set_policy(self, text: str) -> None:
         """Change the policy file on the default branch; the label and the agent stay unless the text says otherwise."""

@@ -46,6 +46,7 @@ from bot.lifecycle.events.world import (
     ApprovalVoid,
     BaseChecked,
     BranchConfirmed,
+    BranchExpired,
     BranchMoved,
     ChildMade,
     EffectFailed,
@@ -58,6 +59,7 @@ from bot.lifecycle.events.world import (
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
+    PullRequestQueued,
     PullRequestReopened,
     QueueWaits,
     ReviewPosted,
@@ -74,6 +76,7 @@ __all__ = [
     "BaseChecked",
     "BaseReported",
     "BranchConfirmed",
+    "BranchExpired",
     "BranchMoved",
     "BudgetChosen",
     "CancelRequested",
@@ -100,6 +103,7 @@ __all__ = [
     "PullRequestClosed",
     "PullRequestMerged",
     "PullRequestOpened",
+    "PullRequestQueued",
     "PullRequestReopened",
     "QueueWaits",
     "Rejected",
@@ -172,6 +176,8 @@ Event = Annotated[
     | PullRequestMerged
     | PullRequestClosed
     | PullRequestReopened
+    | PullRequestQueued
+    | BranchExpired
     | HoldPlaced
     | HoldLifted
     | Gone,

@@ -19,6 +19,8 @@ class Human(BaseEvent):
     via: Via
     comment_id: int | None = None
     """The comment that said it, for an answer beside it."""
+    thread: int | None = None
+    """The number of the issue or pull request where it was said; None: not in words."""
 
 
 class PlanRequested(Human):

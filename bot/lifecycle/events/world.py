@@ -149,6 +149,21 @@ class PullRequestReopened(BaseEvent):
     type: Literal["pull_request_reopened"] = "pull_request_reopened"
 
 
+class PullRequestQueued(BaseEvent):
+    """It was put into GitHub's merge queue, or taken out."""
+
+    type: Literal["pull_request_queued"] = "pull_request_queued"
+    queued: bool
+    reason: str = ""
+    """GitHub's word for why it was taken out."""
+
+
+class BranchExpired(BaseEvent):
+    """The time is over for which the branch of a pull request that was closed unmerged is kept."""
+
+    type: Literal["branch_expired"] = "branch_expired"
+
+
 class HoldPlaced(BaseEvent):
     """Something outside of the plan makes it stand still."""
 

@@ -50,9 +50,10 @@ def moved(plan: Plan, note: str, *effects: fx.Effect) -> Step:
 
 
 def say(plan: Plan, topic: fx.Topic, event: Event, to: Person | None = None, **details: str) -> fx.Say:
-    """Return the effect that answers an event with one short comment, once."""
+    """Return the effect that answers an event with one short comment, once, where it was said."""
     key = f"{plan.uid}:say:{topic}:{event.source}"
-    return fx.Say(key=key, repo=plan.repo, issue_number=plan.issue_number, topic=topic, to=to, details=details)
+    where = getattr(event, "thread", None) or plan.thread
+    return fx.Say(key=key, repo=plan.repo, issue_number=where, topic=topic, to=to, details=details)
 
 
 def answer(plan: Plan, event: HumanEvent, topic: fx.Topic, note: str, **details: str) -> Step:

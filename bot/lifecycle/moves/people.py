@@ -122,7 +122,15 @@ def _plan_again(plan: Plan) -> tuple[Plan, tuple[fx.Effect, ...]]:
 
 def reopen(plan: Plan, _event: events.ReopenRequested) -> Step:
     """Bring an ended plan back for a decision made anew."""
-    plan = changed(plan, rejected_at_gate=None, pull_request=None, pull_request_url=None)
+    plan = changed(
+        plan,
+        rejected_at_gate=None,
+        pull_request=None,
+        pull_request_url=None,
+        unverified=None,
+        reason_asked=False,
+        keep_branch_until=None,
+    )
     plan, effects = ask_anew(plan)
     return moved(plan, "reopened", *effects)
 

@@ -9,7 +9,6 @@ from bot.lifecycle.moves.common import (
     Step,
     ask_anew,
     changed,
-    conclude_check,
     drop_job,
     end,
     fail,
@@ -108,24 +107,6 @@ def base_checked(plan: Plan, event: events.BaseChecked) -> Step:
     return moved(plan, "the default branch changed the same files: trying the merge", *effects)
 
 
-def pull_request_opened(plan: Plan, event: events.PullRequestOpened) -> Step:
-    """Out of our hands: people and their checks decide on the pull request.
-
-    Also where the plan failed while it was being opened, as when somebody pushed to the branch at that moment.
-    """
-    closing = conclude_check(plan, "success", f"Approved; pull request #{event.number}.")
-    plan = changed(
-        plan,
-        state=State.PR_OPEN,
-        waiting_on=WaitingOn.MERGE,
-        hold=None,
-        failure=None,
-        pull_request=event.number,
-        pull_request_url=event.url,
-    )
-    return moved(plan, f"pull request #{event.number}", *closing)
-
-
 def approval_void(plan: Plan, event: events.ApprovalVoid) -> Step:
     """What was approved reads otherwise now: say so and ask anew."""
     if event.policy is not None:
@@ -171,36 +152,13 @@ def branch_moved(plan: Plan, event: events.BranchMoved) -> Step:
 
 
 def branch_is_elsewhere(plan: Plan, event: events.Event, head: str | None, by: Person | None) -> Step:
-    """Void what was verified. Before the pull request a person decides; after it, the people there do."""
+    """Void what was verified: a person decides."""
     told = say(plan, fx.Topic.BRANCH_MOVED, event, by, head=head or "")
     plan = changed(plan, branch_head=head)
-    if plan.state is State.PR_OPEN:
-        return moved(plan, "the branch moved: no longer what was verified", told)
     where = f"is at {head[:12]}" if head else "is gone"
     sentence = f"The branch {plan.branch} {where}, which is not the commit that was verified."
     failure = Failure(outcome=Outcome.BRANCH_MOVED, sentence=sentence, during=JobKind.EXECUTE)
     return fail(plan, failure, "the branch moved").then(told)
-
-
-def pull_request_merged(plan: Plan, event: events.PullRequestMerged) -> Step:
-    """Done."""
-    head = plan.branch_head
-    plan, _ = end(plan, State.MERGED, merged_at=event.at)
-    delete = (fx.DeleteBranch(key=f"{plan.uid}:delete:{head}", branch=plan.branch, head=head),) if head else ()
-    return moved(plan, "merged", *delete)
-
-
-def pull_request_closed(plan: Plan, _event: events.PullRequestClosed) -> Step:
-    """Closed unmerged: denied."""
-    plan, _ = end(plan, State.REJECTED)
-    return moved(plan, "the pull request was closed unmerged")
-
-
-def pull_request_reopened(plan: Plan, _event: events.PullRequestReopened) -> Step:
-    """Adopt the pull request again."""
-    if plan.pull_request is None:
-        return Step(plan, (), "no pull request of this plan")
-    return moved(changed(plan, state=State.PR_OPEN, waiting_on=WaitingOn.MERGE), "the pull request was reopened")
 
 
 def effect_failed(plan: Plan, event: events.EffectFailed) -> Step:

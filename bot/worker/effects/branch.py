@@ -97,6 +97,6 @@ def open_pull_request(ctx: Context, claimed: Claimed, effect: OpenPullRequest) -
 
 
 def delete_branch(ctx: Context, claimed: Claimed, effect: DeleteBranch) -> Done:
-    """Remove the branch of a merged plan, if nobody pushed to it since."""
-    ctx.gateway.delete_branch(_plan(ctx, claimed).repo, effect.branch, effect.head)
-    return Done(f"{effect.branch} deleted")
+    """Remove a branch that is done with, if nobody pushed to it since."""
+    gone = ctx.gateway.delete_branch(_plan(ctx, claimed).repo, effect.branch, effect.head)
+    return Done(f"{effect.branch} deleted" if gone else f"{effect.branch} was pushed to and stays")

@@ -180,7 +180,7 @@ def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:
         title=title,
         summary=summary,
         conclusion="action_required",
-        external_id=_check_id(plan, effect.head),
+        external_id=check_mark(plan, effect.head),
         actions=BUTTONS,
     )
     check_id = ctx.gateway.ensure_check_run(plan.repo, effect.head, check, first=claimed.first)
@@ -202,7 +202,8 @@ def _compare_url(ctx: Context, work: Work, plan: Plan) -> str:
     return f"{ctx.web}/{plan.repo.owner}/{plan.repo.name}/compare/{work.base}...{work.head}"
 
 
-def _check_id(plan: Plan, head: str) -> str:
+def check_mark(plan: Plan, head: str) -> str:
+    """Return the mark of the check run on a commit of a plan; a button says by it whose it is."""
     return str(CheckId(repository_id=plan.repo.id, issue_number=plan.issue_number, uid=plan.uid, head=head))
 
 
@@ -215,7 +216,7 @@ def conclude_check(ctx: Context, claimed: Claimed, effect: ConcludeCheck) -> Don
         title=title,
         summary=summary,
         conclusion=effect.conclusion,
-        external_id=_check_id(plan, effect.head),
+        external_id=check_mark(plan, effect.head),
     )
     ctx.gateway.update_check_run(plan.repo, effect.check_run_id, check)
     return Done(effect.conclusion)

@@ -41,6 +41,7 @@ def read(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int) -> 
                 at=common.epoch(said.comment.created_at),
                 source=f"comment:{said.comment.id}:{number}",
                 comment_id=said.comment.id,
+                thread=said.issue.number,
                 issue=snapshot if command.verb in TAKES_ISSUE else None,
             ),
         )

@@ -181,6 +181,7 @@ EVENTS: dict[Verb, type] = {
     Verb.UPDATE: ev.UpdateRequested,
     Verb.EXPAND: ev.ExpandRequested,
     Verb.SPLIT: ev.SplitRequested,
+    Verb.ANSWER: ev.Answered,
     Verb.RETRY: ev.RetryRequested,
     Verb.REVISE: ev.ReviseRequested,
     Verb.CANCEL: ev.CancelRequested,

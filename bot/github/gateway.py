@@ -32,7 +32,7 @@ class Comment:
     id: int
     node_id: str
     body: str
-    author_id: int | None
+    author: Person | None
     created_at: float
     updated_at: float
     by_app: bool

@@ -41,7 +41,7 @@ def comment(json: Any, app: AppIdentity) -> Comment:
         id=json["id"],
         node_id=json["node_id"],
         body=json.get("body") or "",
-        author_id=author.id if author else None,
+        author=author,
         created_at=seconds(json["created_at"]),
         updated_at=seconds(json["updated_at"]),
         by_app=via.get("id") == app.app_id or (author is not None and author.id == app.bot_user_id),

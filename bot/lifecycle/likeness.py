@@ -19,6 +19,8 @@ FEWEST_WORDS = 3
 _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 _HTML = re.compile(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]{0,300}>", re.DOTALL)
 _LINK = re.compile(r"\]\([^()\s]{1,2000}\)")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+")
+"""The mark of a list's item, which is not part of what people copy."""
 _WORD = re.compile(r"[^\W_\u2e80-\U0010ffff]+|[^\W_]")
 """A word, or one sign of a script that puts no spaces between words."""
 
@@ -51,6 +53,7 @@ class Lines:
         for at, line in enumerate(lines):
             said = words(line)
             whole.setdefault(said, at)
+            whole.setdefault(words(_ITEM.sub("", line, count=1)), at)
             for word in said:
                 places = pairs[before, word]
                 if len(places) < MOST_PLACES and at_before not in places[-1:]:

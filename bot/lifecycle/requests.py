@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.lifecycle import events
+from bot.lifecycle.answers import answers_beside, read_answers
 from bot.lifecycle.choices import NotUnderstoodError, read_agent, read_budget, read_priority
 from bot.lifecycle.commands import NAME, Command, Verb
 from bot.lifecycle.plan import IssueSnapshot, Person, Repo
@@ -52,6 +53,8 @@ class Reading(Frozen):
     """False where the comment or reaction was withdrawn, or the comment edited, before it was used."""
     policy: Policy
     issue: IssueSnapshot | None = None
+    text: str = ""
+    """The comment as it reads now, where what it says is no command."""
     plan_sha256: str | None = None
     branch_head: str | None = None
     remarks: tuple[Feedback, ...] = ()
@@ -109,7 +112,7 @@ REWRITES: dict[Verb, type[events.UpdateRequested | events.ExpandRequested | even
     Verb.SPLIT: events.SplitRequested,
 }
 """Commands that have the plan written anew, with what was remarked on it."""
-NOT_YET = frozenset({Verb.ANSWER, Verb.FIX, Verb.ACCEPT, Verb.DEPENDS})
+NOT_YET = frozenset({Verb.FIX, Verb.ACCEPT, Verb.DEPENDS})
 """Commands that this version knows and does not carry out."""
 TAKES_ISSUE = frozenset({Verb.PLAN, Verb.UPDATE})
 """Commands that take the issue's text: as it read when they were said, whoever edits it a moment later."""
@@ -131,7 +134,7 @@ def decide(request: Request, reading: Reading, plan: Plan | None) -> events.Even
     if request.via is Via.REACTION and (refusal := _stale_reaction(request, plan)):
         return refusal
     try:
-        return _event(request, reading)
+        return _event(request, reading, plan)
     except NotUnderstoodError as fault:
         return Refusal(topic=None if request.via in SILENT else "not_understood", reason=str(fault))
 
@@ -170,7 +173,7 @@ def _stale_reaction(request: Request, plan: Plan | None) -> Refusal | None:
     return None
 
 
-def _event(request: Request, reading: Reading) -> events.Event | Refusal:  # noqa: C901, PLR0911 - a case a verb
+def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Event | Refusal:  # noqa: C901, PLR0911 - a case a verb
     said = {
         "at": request.at,
         "source": request.source,
@@ -204,6 +207,8 @@ def _event(request: Request, reading: Reading) -> events.Event | Refusal:  # noq
         case Verb.UPDATE | Verb.EXPAND | Verb.SPLIT as verb:
             rewrite = {"text": words, "remarks": reading.remarks, "heard": reading.heard, "issue": reading.issue}
             return REWRITES[verb].model_validate({**said, **rewrite})
+        case Verb.ANSWER:
+            return events.Answered.model_validate({**said, "answers": _answers(request, reading, plan)})
         case Verb.RETRY:
             return events.RetryRequested(**said, text=words)
         case Verb.REVISE:
@@ -215,3 +220,14 @@ def _event(request: Request, reading: Reading) -> events.Event | Refusal:  # noq
         case Verb.BUDGET:
             return events.BudgetChosen(**said, budget=read_budget(words))
     return WORDLESS[request.command.verb](**said)
+
+
+def _answers(request: Request, reading: Reading, plan: Plan | None) -> list[events.Answer]:
+    """Return what is said to the plan's questions; nothing where it has none. Raises NotUnderstoodError."""
+    if plan is None or not plan.questions:
+        return []
+    if request.via is Via.REPLY:
+        given = answers_beside(reading.text, plan.questions)
+    else:
+        given = read_answers(request.command.argument, plan.questions)
+    return [events.Answer(number=number, text=text) for number, text in given.items()]

@@ -115,7 +115,8 @@ def test_the_apps_own_comment_is_known_as_such(world: World) -> None:
     found = world.gateway.comment(world.repo, made.id)
     assert found == made
     assert found.by_app
-    assert found.author_id == world.app["bot_id"]
+    assert found.author is not None
+    assert found.author.id == world.app["bot_id"]
 
 
 @pytest.mark.parametrize("branch", ODD_NAMES)

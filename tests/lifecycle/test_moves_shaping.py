@@ -44,6 +44,12 @@ def test_a_rewrite_takes_the_words_and_what_was_remarked(kind, unit, word):
     assert keys(step) == ["-4:dispatch", STATUS]
 
 
+def test_a_remark_that_is_kept_already_is_not_taken_twice():
+    before = AT_PLAN_GATE.model_copy(update={"feedback": (REMARK,)})
+    step = put(before, said(ev.UpdateRequested, text="more", remarks=(REMARK,)))
+    assert [words.kind for words in step.plan.feedback] == ["annotation", "update"]
+
+
 @pytest.mark.parametrize("kind", [ev.ExpandRequested, ev.SplitRequested])
 def test_what_is_not_written_can_be_neither_expanded_nor_split(kind):
     step = put(UNWRITTEN, said(kind))

@@ -48,6 +48,10 @@ def test_the_lines_are_given_as_they_stand_in_the_plan(quoted, line):
     assert remarks(f"> {quoted}\n\nNo, please.") == [(line, "No, please.")]
 
 
+def test_of_a_short_item_the_mark_is_not_part_of_the_quotation():
+    assert remarks("> Round it.\n\nUp.", "1. Round it.\n2. Say so.") == [("1. Round it.", "Up.")]
+
+
 def test_a_paragraph_that_github_joins_is_found_in_its_lines():
     plan = "Steps\n\nThe greeter knows English alone,\nand that is not enough\nfor Paris.\n\nEnd of the plan."
     joined = "The greeter knows English alone, and that is not enough for Paris."

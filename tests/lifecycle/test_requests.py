@@ -48,6 +48,7 @@ EVENTS = {
     Verb.UPDATE: ev.UpdateRequested,
     Verb.EXPAND: ev.ExpandRequested,
     Verb.SPLIT: ev.SplitRequested,
+    Verb.ANSWER: ev.Answered,
     Verb.RETRY: ev.RetryRequested,
     Verb.REVISE: ev.ReviseRequested,
     Verb.CANCEL: ev.CancelRequested,
@@ -150,13 +151,30 @@ def test_the_author_of_the_issue_may_answer_what_the_plan_asks():
     reporter = Person(id=77, login="reporter")
     by = {who: PLAN.model_copy(update={"issue": ISSUE.model_copy(update={"author": who})}) for who in (reporter, None)}
 
-    def topic(verb: Verb, plan: Plan | None) -> str | None:
+    def came_of(verb: Verb, plan: Plan | None) -> object:
         answer = decide(request(verb, "1: yes", actor=reporter), reading(Permission.NONE), plan)
-        return answer.topic if isinstance(answer, Refusal) else None
+        return answer.topic if isinstance(answer, Refusal) else type(answer)
 
-    assert topic(Verb.ANSWER, by[reporter]) == "not_now"
-    assert {topic(Verb.ANSWER, plan) for plan in (PLAN, by[None], None)} == {"not_allowed"}
-    assert topic(Verb.UPDATE, by[reporter]) == "not_allowed"
+    assert came_of(Verb.ANSWER, by[reporter]) is ev.Answered
+    assert {came_of(Verb.ANSWER, plan) for plan in (PLAN, by[None], None)} == {"not_allowed"}
+    assert came_of(Verb.UPDATE, by[reporter]) == "not_allowed"
+
+
+def test_answers_are_read_by_their_numbers():
+    said = decide(request(Verb.ANSWER, "1: oui"), reading(), PLAN)
+    assert said.answers == (ev.Answer(number=1, text="oui"),)
+    refusal = decide(request(Verb.ANSWER, ""), reading(), PLAN)
+    assert (type(refusal), refusal.topic) == (Refusal, "not_understood")
+    unasked = PLAN.model_copy(update={"revisions": ()})
+    assert decide(request(Verb.ANSWER, "1: oui"), reading(), unasked).answers == ()
+
+
+def test_a_reply_is_read_as_it_stands_now_and_met_with_silence_where_it_comes_to_nothing():
+    replied = request(Verb.ANSWER, command=Command(verb=Verb.ANSWER), via=Via.REPLY, actor=Person(id=77, login="rita"))
+    said = decide(replied, reading(text="1. oui, bien sûr"), PLAN)
+    assert said.answers == (ev.Answer(number=1, text="oui, bien sûr"),)
+    assert decide(replied, reading(text="never mind"), PLAN).answers == ()
+    assert decide(replied, reading(Permission.READ, text="1. oui"), PLAN).topic is None
 
 
 def test_a_command_that_names_another_bot_is_met_with_silence():

@@ -6,7 +6,15 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from runner.contract import Claim, FileChange, GateResult, GateStatus, JobSpec, Outcome, Report, Usage, Work
-from runner.results import ExecutionSummary, PlanDocument, PullRequestText, Unit, Verdict
+from runner.results import (
+    ExecutionSummary,
+    PlanDocument,
+    PullRequestText,
+    SplitChild,
+    SplitDocument,
+    Unit,
+    Verdict,
+)
 from tests.standin.oidc import Issuer, run_claims
 from tests.town.repository import AUTHOR, git
 
@@ -188,7 +196,17 @@ class Runner:
     def write_plan(self, **document: Any) -> None:
         """Do a planning job."""
         self.claim()
+        self.tell_plan(**document)
+
+    def tell_plan(self, **document: Any) -> None:
+        """End a planning job that is claimed."""
         self.end(Outcome.PLANNED, plan=plan_document(**document), usage=self.usage())
+
+    def split_plan(self, *parts: SplitChild) -> None:
+        """Do a splitting job."""
+        self.claim()
+        cut = SplitDocument(summary="One thing each.", children=parts)
+        self.end(Outcome.PLANNED, split=cut, usage=self.usage())
 
     def execute(self, files: dict[str, str], **report: Any) -> str:
         """Do an execution: commit, be checked, push, report; returns the commit."""

@@ -48,7 +48,8 @@ def _rewrite(
         return answer(plan, event, fx.Topic.NOT_NOW, f"no plan to {kind} yet", why=why)
     closing = conclude_check(plan, "cancelled", "The plan is being rewritten.")
     words = Feedback(kind=kind, author=event.by.login, text=event.text)
-    plan = changed(plan, feedback=(*plan.feedback, *event.remarks, words), heard=(*plan.heard, *event.heard))
+    new = (remark for remark in event.remarks if remark not in plan.feedback)
+    plan = changed(plan, feedback=(*plan.feedback, *new, words), heard=(*plan.heard, *event.heard))
     plan, effects = start_planning(plan, unit, by=event.by)
     return moved(plan, note, *effects, *closing)
 

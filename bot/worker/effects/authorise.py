@@ -17,6 +17,7 @@ from bot.worker.effects.texts import sha256
 from bot.worker.poll import requests_of, up_for_decision
 
 if TYPE_CHECKING:
+    from bot.github.gateway import Comment
     from bot.lifecycle.effects import Authorise
     from bot.lifecycle.plan import IssueSnapshot, Plan
     from bot.lifecycle.policy import Policy
@@ -53,14 +54,16 @@ def _delivery(claimed: Claimed, event: str, body: str) -> NewDelivery:
 
 
 def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy) -> Reading:
+    comment = _comment(ctx, request)
     reading = Reading(
         permission=ctx.gateway.permission(request.repo, request.actor),
-        still_stands=_still_stands(ctx, request, plan),
+        still_stands=_still_stands(ctx, request, plan, comment),
         policy=policy,
         issue=_issue(ctx, request) if request.command.verb in TAKES_ISSUE else None,
+        text=comment.body if comment is not None and request.via is Via.REPLY else "",
     )
-    if request.command.verb is Verb.REVISE and may(policy, reading.permission, Action.STEER):
-        said, heard = remarks.of_review(ctx, plan, policy)
+    if request.command.verb in remarks.TAKEN_ALONG and may(policy, reading.permission, Action.STEER):
+        said, heard = remarks.TAKEN_ALONG[request.command.verb](ctx, plan, policy)
         return reading.model_copy(update={"remarks": said, "heard": heard})
     if request.command.verb is not Verb.APPROVE or plan is None:
         return reading
@@ -73,8 +76,18 @@ def _issue(ctx: Context, request: Request) -> IssueSnapshot:
     return request.issue or ctx.gateway.issue(request.repo, request.issue_number).snapshot
 
 
-def _still_stands(ctx: Context, request: Request, plan: Plan | None) -> bool:
-    """Whether the words or the reaction are still there, as they were first said.
+def _comment(ctx: Context, request: Request) -> Comment | None:
+    """Return the comment that says it; None where there is none (any more)."""
+    if request.comment_id is None:
+        return None
+    try:
+        return ctx.gateway.comment(request.repo, request.comment_id)
+    except Missing:
+        return None
+
+
+def _still_stands(ctx: Context, request: Request, plan: Plan | None, comment: Comment | None) -> bool:
+    """Whether the words or the reaction are still there; commands as they were first said, answers as they read now.
 
     GitHub's times are whole seconds: an edit within the second of the comment shows in the words alone.
     """
@@ -85,12 +98,10 @@ def _still_stands(ctx: Context, request: Request, plan: Plan | None) -> bool:
         return request.command.argument.casefold() in {name.casefold() for name in labels}
     if request.comment_id is None:
         return True
-    try:
-        comment = ctx.gateway.comment(request.repo, request.comment_id)
-    except Missing:
+    if comment is None or comment.author is None or comment.author.id != request.actor.id:
         return False
     unedited = comment.updated_at == comment.created_at and request.command in parse(comment.body)
-    return comment.author_id == request.actor.id and unedited
+    return unedited or request.via is Via.REPLY
 
 
 def _objection(ctx: Context, request: Request, plan: Plan | None, policy: Policy) -> Request | None:

@@ -1,4 +1,4 @@
-"""What people wrote beside commands, gathered when a command takes it along: only of those who may steer, each once."""
+"""What people wrote beside commands, gathered when a command takes it along: only of those who may, each once."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from bot.github.gateway import Missing
+from bot.lifecycle.answers import answers_beside
+from bot.lifecycle.commands import Verb
 from bot.lifecycle.patches import line_at
+from bot.lifecycle.plan import comment_name, posted_before
 from bot.lifecycle.policy import Action, may
+from bot.lifecycle.remarks import read_remarks
 from bot.lifecycle.states import State
+from bot.lifecycle.wording import render as wording
+from bot.lifecycle.wording.limits import TooLong
 from runner.contract import Feedback
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from bot.github.gateway import InlineComment
-    from bot.lifecycle.plan import Person, Plan, Review
+    from bot.github.gateway import Comment, InlineComment
+    from bot.lifecycle.plan import Person, Plan, Review, Revision
     from bot.lifecycle.policy import Policy
     from bot.worker.context import Context
 
@@ -37,13 +43,60 @@ def of_review(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
         written = ctx.gateway.commit_comments(plan.repo, work.base, work.head)
     except Missing:
         return (), ()
-    chosen = _new(plan, "commit_comment", written, _steers(ctx, plan, policy))
+    chosen = _new(plan, "commit_comment", written, _may(ctx, plan, policy, Action.STEER))
     return tuple(_remark(comment, plan.review) for _, comment in chosen), tuple(name for name, _ in chosen)
 
 
-def _steers(ctx: Context, plan: Plan, policy: Policy) -> Callable[[Person], bool]:
-    """Return who may steer; GitHub is asked once about each."""
-    return cache(lambda person: may(policy, ctx.gateway.permission(plan.repo, person), Action.STEER))
+def of_plan(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
+    """Return what was said to the plan's text since it was posted: remarks on its lines, answers to its questions."""
+    if plan is None or plan.revision is None or plan.text_origin is None or plan.text_origin.comment_id is None:
+        return (), ()
+    try:
+        text = wording.plan_comment(plan, plan.revision)
+    except TooLong:
+        return (), ()
+    allowed = _may(ctx, plan, policy, Action.ANSWER)
+    said: list[Feedback] = []
+    heard = []
+    for comment, author in _since_posted(ctx, plan, plan.text_origin):
+        found = _said_to(plan, text, comment, author, allowed)
+        if found and len(said) + len(found) > MOST_REMARKS:
+            break
+        if found:
+            said += found
+            heard.append(comment_name(comment.id))
+    return tuple(said), tuple(heard)
+
+
+def _since_posted(ctx: Context, plan: Plan, shown: Revision) -> Iterable[tuple[Comment, Person]]:
+    """Yield the comments of people that no agent has had, written where the plan's text could be read."""
+    for comment in ctx.gateway.comments(plan.repo, plan.issue_number):
+        new = comment_name(comment.id) not in plan.heard and posted_before(shown, comment.created_at, comment.id)
+        if new and comment.author is not None and not comment.by_app:
+            yield comment, comment.author
+
+
+def _said_to(
+    plan: Plan, text: str, comment: Comment, author: Person, allowed: Callable[[Person], bool]
+) -> list[Feedback]:
+    """Return what a comment says to the plan. Remarks need the right to make them; the issue's author may answer."""
+    remarks = read_remarks(comment.body, text, author.login)
+    answers = answers_beside(comment.body, plan.questions)
+    asked = plan.issue.author is not None and plan.issue.author.id == author.id
+    if not (remarks or answers) or not (asked or allowed(author)):
+        return []
+    given = [
+        Feedback(kind="answer", author=author.login, quote=plan.questions[number - 1], text=said[:LONGEST_REMARK])
+        for number, said in answers.items()
+    ]
+    if remarks and allowed(author):
+        given += [remark.model_copy(update={"text": remark.text[:LONGEST_REMARK]}) for remark in remarks]
+    return given
+
+
+def _may(ctx: Context, plan: Plan, policy: Policy, action: Action) -> Callable[[Person], bool]:
+    """Return who may do this; GitHub is asked once about each."""
+    return cache(lambda person: may(policy, ctx.gateway.permission(plan.repo, person), action))
 
 
 def _new(
@@ -67,3 +120,12 @@ def _remark(comment: InlineComment, review: Review) -> Feedback:
         line=comment.line,
         quote=line_at(review.work.patch, comment.path, comment.line or 0) if here else comment.hunk,
     )
+
+
+TAKEN_ALONG: dict[Verb, Callable[[Context, Plan | None, Policy], Gathered]] = {
+    Verb.REVISE: of_review,
+    Verb.UPDATE: of_plan,
+    Verb.EXPAND: of_plan,
+    Verb.SPLIT: of_plan,
+}
+"""Commands that take along what was written beside them, and where that stands."""

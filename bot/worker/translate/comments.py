@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.lifecycle import events as ev
-from bot.lifecycle.commands import parse
-from bot.lifecycle.requests import TAKES_ISSUE, Request
-from bot.lifecycle.states import Via
+from bot.lifecycle.answers import answers_beside
+from bot.lifecycle.commands import Command, Verb, parse
+from bot.lifecycle.requests import REWRITES, TAKES_ISSUE, Request
+from bot.lifecycle.states import Via, WaitingOn
 from bot.store import plans
 from bot.worker.apply import apply
 from bot.worker.asking import ask
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from bot.intake import payloads as pl
     from bot.store.deliveries import Delivery
     from bot.store.engine import Tx
+
+TAKE_ANSWERS = frozenset({*REWRITES, Verb.ANSWER})
+"""Commands that take what else stands in their comment."""
 
 
 def read(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int) -> str:
@@ -47,7 +51,29 @@ def read(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int) -> 
         )
         for number, command in enumerate(commands)
     ]
+    if (reply := _reply(tx, said, commands, lane_)) is not None:
+        notes.append(ask(tx, reply))
     return "; ".join(notes) or "no command in it"
+
+
+def _reply(tx: Tx, said: pl.IssueCommentPayload, commands: tuple[Command, ...], lane_: str) -> Request | None:
+    """Return the answers of a comment to a plan that waits for them; one with a rewrite is read along with that."""
+    plan = plans.latest(tx, lane_)
+    if plan is None or plan.waiting_on is not WaitingOn.ANSWERS or {c.verb for c in commands} & TAKE_ANSWERS:
+        return None
+    author = said.comment.user
+    if author is None or not answers_beside(said.comment.body or "", plan.questions):
+        return None
+    return Request(
+        repo=plan.repo,
+        issue_number=plan.issue_number,
+        command=Command(verb=Verb.ANSWER),
+        actor=author.person,
+        via=Via.REPLY,
+        at=common.epoch(said.comment.created_at),
+        source=f"comment:{said.comment.id}:answers",
+        comment_id=said.comment.id,
+    )
 
 
 def _lane_of_comment(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload) -> str:

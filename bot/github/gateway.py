@@ -262,6 +262,10 @@ class Gateway(Protocol):
         """
         ...
 
+    def public_email(self, repo: Repo, person: Person) -> str | None:
+        """Return the e-mail address that the person shows on their profile; None without one."""
+        ...
+
     def checks(self, repo: Repo, head: str) -> tuple[CiCheck, ...]:
         """Return what others report about a commit: the newest check run and status of each name; ours left out.
 

@@ -40,6 +40,14 @@ class People(Verbs):
         except Missing:
             return None
 
+    def public_email(self, repo: Repo, person: Person) -> str | None:
+        """Return the e-mail address that the person shows on their profile; None without one."""
+        try:
+            email = self._connection.rest(repo).call("GET", f"/user/{person.id}").get("email")
+        except Missing:
+            return None
+        return str(email) if email else None
+
     def team_member(self, repo: Repo, org: str, team: str, person: Person) -> bool:
         """Whether the person is in a team (by its slug) or one below it; a team that is not there has no members."""
         login = self._login(repo, person.id)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from bot.intake import payloads
+from bot.lifecycle.commands import parse
 from bot.lifecycle.plan import lane, pull_lane
 
 if TYPE_CHECKING:
@@ -81,10 +82,13 @@ def _comment(payload: payloads.Payload) -> Verdict:
 
 
 def _bot_on_its_own(said: payloads.IssueCommentPayload) -> bool:
+    """Whether a bot talks, or edits what it said. What reads as a command is kept: the policy may list that bot."""
     sender, author = said.sender, said.comment.user
     if sender is None or sender.type != "Bot":
         return False
-    return said.action == "created" or (author is not None and author.id == sender.id)
+    if said.action == "created":
+        return not parse(said.comment.body or "")
+    return author is not None and author.id == sender.id
 
 
 def _plan_of(said: payloads.PullRequestPayload) -> int | None:

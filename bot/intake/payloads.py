@@ -37,6 +37,11 @@ class Account(Narrow):
         """Who this is."""
         return Person(id=self.id, login=self.login)
 
+    @property
+    def bot(self) -> str | None:
+        """The login of a bot; None for people."""
+        return self.login if self.type == "Bot" else None
+
 
 class Repository(Narrow):
     """The repository of a delivery."""
@@ -78,6 +83,12 @@ class Issue(Narrow):
         return IssueSnapshot(title=self.title, body=self.body or "", author=author)
 
 
+class App(Narrow):
+    """A GitHub App."""
+
+    slug: str = ""
+
+
 class Comment(Narrow):
     """A comment on an issue or pull request."""
 
@@ -85,6 +96,8 @@ class Comment(Narrow):
     node_id: str = ""
     body: str | None = None
     user: Account | None = None
+    performed_via_github_app: App | None = None
+    """The App that wrote it, as itself or with a person's token."""
     created_at: str
     updated_at: str
 

@@ -1,4 +1,4 @@
-"""Whether two path patterns can cover the same path.
+"""Whether two path patterns can cover the same path, and whether one covers all that the other does.
 
 Patterns mean what :mod:`runner.globs` makes of them when it checks a change: ``*`` and ``?`` stay within a folder,
 ``**`` as a whole segment crosses folders, a trailing ``/`` means all below, and nothing else is special, so that
@@ -28,6 +28,33 @@ def meet(one: str, other: str) -> bool:
     if not (a.startswith(b) or b.startswith(a)):
         return False
     return _meet(_segments(one), _segments(other), "**", _segments_meet)
+
+
+def within(one: str, other: str) -> bool:
+    """Whether ``other`` covers all that ``one`` does, which may be a path; False where that can't be told."""
+    return _all_of(_segments(one), _segments(other), "**", _segment_within)
+
+
+def _segment_within(one: str, other: str) -> bool:
+    return one != "**" and _all_of(one, other, "*", lambda a, b: a == b or (b == "?" and a != "*"))
+
+
+def _all_of(one: Sequence[Item], other: Sequence[Item], star: Item, same: Callable[[Item, Item], bool]) -> bool:
+    """Whether ``other`` takes in all that ``one`` stands for: whatever ``one`` leaves open, a star has to take in."""
+    at = taken = 0
+    back: tuple[int, int] | None = None
+    while taken < len(one):
+        if at < len(other) and other[at] == star:
+            back = (at + 1, taken)
+            at += 1
+        elif at < len(other) and same(one[taken], other[at]):
+            at, taken = at + 1, taken + 1
+        elif back:
+            back = (back[0], back[1] + 1)
+            at, taken = back
+        else:
+            return False
+    return all(item == star for item in other[at:])
 
 
 def _segments(pattern: str) -> list[str]:

@@ -10,6 +10,7 @@ import hashlib
 
 from pydantic import Field
 
+from bot.lifecycle.approvers import Needed
 from bot.lifecycle.choices import Choices
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import ENDED, Frozen, Gate, HoldCause, State, Via, WaitingOn
@@ -80,6 +81,25 @@ class Approval(Frozen):
     """Plan gate: the revision's text hash. Diff gate: the head commit."""
     content_sha256: str | None = None
     """Plan gate: what the text says, as it was stored then."""
+    comment_id: int | None = None
+    """The comment that said it, or on which the reaction stands."""
+    reaction_id: int | None = None
+    owns: tuple[str, ...] = ()
+    """Names in CODEOWNERS that the person stood for."""
+    earlier: tuple[Approval, ...] = ()
+    """Those by others that it completes, oldest first; each of them covers the same."""
+
+    @property
+    def all(self) -> tuple[Approval, ...]:
+        """Return every approval that made this decision."""
+        return (*self.earlier, self)
+
+
+class Pending(Frozen):
+    """Approvals of what is under decision that are not enough yet, and what they lack."""
+
+    approvals: tuple[Approval, ...]
+    needed: Needed
 
 
 class Job(Frozen):
@@ -218,6 +238,10 @@ class Plan(Frozen):
     split: Split | None = None
     part_of: int | None = None
     """The issue whose plan this one is a part of."""
+    pending: Pending | None = None
+    """As it was stored; :attr:`halfway` says whether it still counts."""
+    updated_by: tuple[Person, ...] = ()
+    """Whose words the last rewrite of the plan was made of."""
     plan_approval: Approval | None = None
     diff_approval: Approval | None = None
     rejected_at_gate: Gate | None = None
@@ -285,6 +309,26 @@ class Plan(Frozen):
     def splitting(self) -> bool:
         """Whether the issues of its parts are being made."""
         return self.split is not None and self.state is State.DRAFT
+
+    @property
+    def asked(self) -> tuple[Gate, str, float] | None:
+        """Return what is up for decision: the gate, what an approval would bind to, and since when people see it."""
+        revision, review = self.revision, self.review
+        if self.waiting_on is WaitingOn.DIFF_DECISION and review is not None and review.posted_at is not None:
+            return Gate.DIFF, review.work.head, review.posted_at
+        if self.waiting_on is WaitingOn.PLAN_DECISION and revision is not None and revision.posted_at is not None:
+            return Gate.PLAN, revision.sha256 or "", revision.posted_at
+        return None
+
+    @property
+    def halfway(self) -> Pending | None:
+        """Return the approvals given so far, where all of them were given to what is up for decision now."""
+        if self.pending is None or self.asked is None:
+            return None
+        gate, binds_to, since = self.asked
+        given = self.pending.approvals
+        counts = all(a.gate is gate and a.binds_to == binds_to and a.at >= since for a in given)
+        return self.pending if counts else None
 
     @property
     def agents(self) -> dict[Unit, AgentSpec]:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 from bot.lifecycle import events
 from bot.lifecycle.answers import answers_beside, read_answers
 from bot.lifecycle.choices import NotUnderstoodError, read_agent, read_budget, read_priority
+from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.commands import NAME, Command, Verb
 from bot.lifecycle.plan import IssueSnapshot, Person, Repo
-from bot.lifecycle.policy import Action, Permission, Policy, may
+from bot.lifecycle.policy import Action, Permission, Policy
+from bot.lifecycle.rights import Refusal, refused
 from bot.lifecycle.states import SILENT, Frozen, Via, WaitingOn
 from runner.contract import Feedback
 
@@ -43,12 +45,22 @@ class Request(Frozen):
     """The commit that a button stands on."""
     issue: IssueSnapshot | None = None
     """The issue as it read when this was said; None where what was said came without it."""
+    bot: str | None = None
+    """The bot that said it, or the App through which a person did; None: a person's own words."""
 
 
 class Reading(Frozen):
     """What GitHub answered at the moment of decision."""
 
     permission: Permission
+    teams: tuple[str, ...] = ()
+    """Of the approvers' teams, those in which the person is."""
+    owns: tuple[str, ...] = ()
+    """Names in CODEOWNERS that the person stands for, of those below."""
+    owned: tuple[Owned, ...] = ()
+    """Who owns the files up for decision, where the policy asks for their owners."""
+    fallen: tuple[int, ...] = ()
+    """Numbers of people who approved before and whose approval no longer stands."""
     still_stands: bool = True
     """False where the comment or reaction was withdrawn, or the comment edited, before it was used."""
     policy: Policy
@@ -61,14 +73,6 @@ class Reading(Frozen):
     """What people wrote beside commands, each by somebody who may say it, where the command takes it along."""
     heard: tuple[str, ...] = ()
     """Which comments the remarks are made of, by kind and number."""
-
-
-class Refusal(Frozen):
-    """Not done, and why: the topic of the answer, or None where silence is the answer."""
-
-    topic: str | None
-    reason: str
-    needs: Permission | None = None
 
 
 ACTIONS: dict[Verb, Action] = {
@@ -125,12 +129,8 @@ def decide(request: Request, reading: Reading, plan: Plan | None) -> events.Even
     if request.via is Via.BUTTON and not _is_up(request.on_head, plan):
         return Refusal(topic=None, reason="the button of a commit that is not up for decision")
     action = ACTIONS[request.command.verb]
-    if not (may(reading.policy, reading.permission, action) or _is_asked(request, action, plan)):
-        topic = "needs_triage" if action is Action.REQUEST_PLAN else "not_allowed"
-        needs = reading.policy.needs(action)
-        return Refusal(
-            topic=None if request.via in SILENT else topic, reason=f"{request.actor.login} lacks {needs}", needs=needs
-        )
+    if (refusal := refused(request, reading, plan, action)) is not None:
+        return refusal
     if request.via is Via.REACTION and (refusal := _stale_reaction(request, plan)):
         return refusal
     try:
@@ -143,15 +143,10 @@ def _not_said_to_us(request: Request, reading: Reading) -> str | None:
     """Return why what was said is no saying at all, or none to this bot."""
     if not reading.still_stands:
         return "withdrawn or edited before it was used"
-    if request.command.prefix not in {"", NAME}:
-        return f"meant for /{request.command.prefix}"
+    here, prefix = reading.policy.prefix, request.command.prefix
+    if request.via is Via.COMMAND and prefix not in {NAME, here or ""}:
+        return f"meant for /{prefix}" if prefix else f"commands begin with /{here} here"
     return None
-
-
-def _is_asked(request: Request, action: Action, plan: Plan | None) -> bool:
-    """Whether the issue's author answers: what the plan asks is asked of them too."""
-    author = plan.issue.author if plan is not None else None
-    return action is Action.ANSWER and author is not None and author.id == request.actor.id
 
 
 def _is_up(head: str | None, plan: Plan | None) -> bool:
@@ -201,6 +196,11 @@ def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Even
                 on_comment=request.on_comment,
                 plan_sha256=reading.plan_sha256,
                 branch_head=reading.branch_head,
+                reaction_id=request.reaction_id,
+                approvers=reading.policy.approvers,
+                owns=reading.owns,
+                owned=reading.owned,
+                fallen=reading.fallen,
             )
         case Verb.REJECT:
             return events.Rejected(**said, reason=words, on_comment=request.on_comment)

@@ -10,7 +10,8 @@ from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.commands import Verb
 from bot.lifecycle.queue import IN_THE_QUEUES_SIGHT, Verdict, next_starts
-from bot.lifecycle.requests import Refusal, Request, decide
+from bot.lifecycle.requests import Request, decide
+from bot.lifecycle.rights import Refusal
 from bot.store import outbox, plans
 from bot.store.events import EVENT
 from bot.worker.apply import QUEUE, apply, open_new

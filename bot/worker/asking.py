@@ -10,7 +10,8 @@ from bot.store import journal, outbox, plans
 from bot.store.journal import Entry
 
 if TYPE_CHECKING:
-    from bot.lifecycle.requests import Refusal, Request
+    from bot.lifecycle.requests import Request
+    from bot.lifecycle.rights import Refusal
     from bot.store.engine import Tx
     from bot.worker.policies import PolicyFault
 
@@ -47,7 +48,16 @@ def refuse(tx: Tx, request: Request, refusal: Refusal, lane: str) -> str:
     )
     if refusal.topic is not None:
         needs = refusal.needs.name.lower() if refusal.needs else ""
-        answer(tx, request, fx.Topic(refusal.topic), lane, needs=needs, verb=request.command.verb, why=refusal.reason)
+        answer(
+            tx,
+            request,
+            fx.Topic(refusal.topic),
+            lane,
+            needs=needs,
+            verb=request.command.verb,
+            why=refusal.reason,
+            **refusal.details,
+        )
     return f"refused: {refusal.reason}"
 
 

@@ -5,8 +5,24 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from bot.lifecycle.approvers import Approvers, Needed
+from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.costs import CostRow, PlanCost
-from bot.lifecycle.plan import Approval, Child, Failure, Hold, Job, Person, Plan, Review, Revision, Split, Unverified
+from bot.lifecycle.permission import Permission
+from bot.lifecycle.plan import (
+    Approval,
+    Child,
+    Failure,
+    Hold,
+    Job,
+    Pending,
+    Person,
+    Plan,
+    Review,
+    Revision,
+    Split,
+    Unverified,
+)
 from bot.lifecycle.policy import parse_policy
 from bot.lifecycle.states import Gate, HoldCause, State, Via, WaitingOn
 from runner.contract import (
@@ -346,3 +362,39 @@ COST = PlanCost(
     )
 )  # fmt: skip
 COST_IN_PART = PlanCost(rows=(*COST.rows, usage(4, JobKind.EXECUTE, Unit.EXECUTE_PLAN, None, outcome=Outcome.LOST, complete=False)))  # fmt: skip
+
+TWO = POLICY.model_copy(
+    update={
+        "approvers": Approvers(
+            teams=("core", "acme/docs"),
+            users=("ann",),
+            codeowners=True,
+            distinct=True,
+            count=2,
+            permission=Permission.MAINTAIN,
+        )
+    }
+)
+"""Approvals as strict as they can be asked for."""
+OWNERS = (
+    Owned(owners=("@acme/docs", "bea@example.com"), paths=("README.md", "docs/a.md", "docs/b.md"), paths_total=7),
+    Owned(owners=("@carl",), paths=("tests/test_greet.py",), paths_total=1),
+)
+
+
+def first_of_two(approval: Approval, at: float) -> Pending:
+    return Pending(approvals=(approval.model_copy(update={"at": at}),), needed=Needed(people=1, owners=OWNERS))
+
+
+HALFWAY = {
+    "draft-halfway": plan(policy=TWO, pending=first_of_two(PLAN_APPROVAL, 250.0)),
+    "in_review-halfway": plan(
+        State.IN_REVIEW, WaitingOn.DIFF_DECISION, policy=TWO, pending=first_of_two(DIFF_APPROVAL, 450.0), **REVIEWED
+    ),
+}
+BOB = ALICE.model_copy(update={"id": 8, "login": BOB_LOGIN})
+APPROVED_BY_TWO = plan(
+    State.PR_OPEN,
+    WaitingOn.MERGE,
+    **{**DONE, "plan_approval": PLAN_APPROVAL.model_copy(update={"by": BOB, "earlier": (PLAN_APPROVAL,)})},
+)

@@ -25,6 +25,8 @@ UNVERIFIED = stories.STATUS["pr_open-unverified"]
 DETAILS = {
     Topic.NEEDS_TRIAGE: {"needs": "triage"},
     Topic.NOT_ALLOWED: {"needs": "write", "verb": "approve"},
+    Topic.NEEDS_ANOTHER: {"what": "requester"},
+    Topic.THROUGH_APP: {"app": "chat-ops"},
     Topic.APPROVAL_VOID: {"what": "plan_comment"},
     Topic.NOT_UNDERSTOOD: {"verb": "budget", "why": "Write limits behind it, such as `/budget 8usd 90m`."},
     Topic.NOT_NOW: {"why": "it failed; /retry, /update or /reject it"},
@@ -80,6 +82,13 @@ def texts() -> dict[str, str]:
         found[f"answer-{topic}"] = render.say(topic, DETAILS.get(topic, {}), plan, ALICE)
     found["answer-approval_void-policy"] = render.say(Topic.APPROVAL_VOID, {"what": "policy"}, stories.plan(), None)
     found["answer-branch_moved-gone"] = render.say(Topic.BRANCH_MOVED, {"head": ""}, stories.plan(), None)
+    found["answer-needs_another-author"] = render.say(Topic.NEEDS_ANOTHER, {"what": "author"}, None, ALICE)
+    named = {"needs": "write", "verb": "approve", "teams": "core acme/docs", "users": "ann"}
+    found["answer-not_allowed-approvers"] = render.say(Topic.NOT_ALLOWED, named, None, ALICE)
+    for name, plan in stories.HALFWAY.items():
+        found[f"status-{name}"] = render.status_comment(plan, stories.COST)
+    found["plan-approvers"] = render.plan_comment(stories.HALFWAY["draft-halfway"], revision("plan"))
+    found["pull-request-approvers"] = "\n\n".join(render.pull_request(stories.APPROVED_BY_TWO, stories.COST))
     for instead in ("defaults", "nothing"):
         details = DETAILS[Topic.POLICY_INVALID] | {"instead": instead}
         found[f"answer-policy_invalid-{instead}"] = render.say(Topic.POLICY_INVALID, details, None, None)

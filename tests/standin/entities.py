@@ -35,6 +35,8 @@ class User:
     login: str
     type: UserType = "User"
     created_at: float = 0.0
+    email: str | None = None
+    """The address shown on the profile."""
     members: set[int] = field(default_factory=set)
     """Of an organisation: the numbers of its members."""
     teams: dict[str, set[int]] = field(default_factory=dict)

@@ -110,7 +110,7 @@ class Render:
         empty = dict.fromkeys(("name", "company", "location", "email", "hireable", "bio", "twitter_username"))
         counts = dict.fromkeys(("public_repos", "public_gists", "followers", "following"), 0)
         dates = {"created_at": iso(user.created_at), "updated_at": iso(user.created_at)}
-        return {**self.user(user), **empty, "blog": "", **counts, **dates}
+        return {**self.user(user), **empty, "email": user.email, "blog": "", **counts, **dates}
 
     def repository(self, repo: Repo, viewer: User | None = None) -> Json:
         """A repository, in the fullest shape; ``permissions`` are those of the viewer."""

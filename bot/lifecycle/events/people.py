@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from bot.lifecycle.approvers import Approvers
 from bot.lifecycle.choices import AgentChoice, BudgetChoice, PlanPriority
+from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.events.base import BaseEvent
 from bot.lifecycle.plan import IssueSnapshot, Part, Person, Repo
 from bot.lifecycle.policy import Policy
@@ -45,6 +47,15 @@ class Approved(Human):
     """Hash of the current plan comment as just read; None where it is gone."""
     branch_head: str | None = None
     """The plan branch's commit as just read; None where it is gone."""
+    reaction_id: int | None = None
+    approvers: Approvers = Approvers()
+    """What the policy asks for now."""
+    owns: tuple[str, ...] = ()
+    """Names in CODEOWNERS that the person stands for, of those below."""
+    owned: tuple[Owned, ...] = ()
+    """Who owns the files, where the policy asks for their owners."""
+    fallen: tuple[int, ...] = ()
+    """Numbers of people who approved before and whose approval no longer stands."""
 
 
 class Rejected(Human):

@@ -160,6 +160,12 @@ def ask_anew(plan: Plan) -> tuple[Plan, tuple[fx.Effect, ...]]:
     return plan, (*stops, *posts)
 
 
+def authors(plan: Plan, by: Person) -> tuple[Person, ...]:
+    """Return whose words the next revision is made of: with this person those that a rewrite under way has taken in."""
+    under_way = plan.updated_by if plan.job is not None and plan.job.kind is JobKind.PLAN else ()
+    return (*(person for person in under_way if person.id != by.id), by)
+
+
 def waiting_for_decision(verdict: Verdict) -> WaitingOn:
     """Return whose turn it is once a plan with this verdict is posted."""
     if verdict is Verdict.PLAN:

@@ -17,10 +17,11 @@ from bot.lifecycle.moves.common import (
     say,
     start_planning,
 )
+from bot.lifecycle.moves.counting import counted
 from bot.lifecycle.moves.jobs import check_base
 from bot.lifecycle.moves.split import go_on
 from bot.lifecycle.moves.world import branch_is_elsewhere
-from bot.lifecycle.plan import Approval, posted_before
+from bot.lifecycle.plan import posted_before
 from bot.lifecycle.states import Gate, State, WaitingOn
 from runner.contract import Feedback, JobKind
 
@@ -48,15 +49,12 @@ def approve_plan(plan: Plan, event: events.Approved) -> Step:
         plan, posts = ask_anew(plan)
         void = say(plan, fx.Topic.APPROVAL_VOID, event, event.by, what="plan_comment")
         return moved(plan, "approval void: the plan comment was changed", void, *posts)
-    approval = Approval(
-        gate=Gate.PLAN,
-        by=event.by,
-        via=event.via,
-        at=event.at,
-        binds_to=revision.sha256,
-        content_sha256=revision.content_sha256,
+    approval = counted(plan, event, Gate.PLAN, revision.sha256, revision.content_sha256)
+    if isinstance(approval, Step):
+        return approval
+    plan = changed(
+        plan, state=State.APPROVED, waiting_on=WaitingOn.SLOT, plan_approval=approval, pending=None, waits_for=()
     )
-    plan = changed(plan, state=State.APPROVED, waiting_on=WaitingOn.SLOT, plan_approval=approval, waits_for=())
     return moved(plan, f"plan {revision.sha256[:12]} approved")
 
 
@@ -67,8 +65,10 @@ def approve_diff(plan: Plan, event: events.Approved) -> Step:
         return _nothing_to_decide(plan, event)
     if event.branch_head != review.work.head:
         return branch_is_elsewhere(plan, event, event.branch_head, event.by)
-    approval = Approval(gate=Gate.DIFF, by=event.by, via=event.via, at=event.at, binds_to=review.work.head)
-    plan = changed(plan, diff_approval=approval, waiting_on=WaitingOn.BOT)
+    approval = counted(plan, event, Gate.DIFF, review.work.head)
+    if isinstance(approval, Step):
+        return approval
+    plan = changed(plan, diff_approval=approval, pending=None, waiting_on=WaitingOn.BOT)
     return moved(plan, f"diff {review.work.head[:12]} approved", check_base(plan, review.work.head))
 
 

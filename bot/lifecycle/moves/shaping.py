@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from bot.lifecycle import effects as fx
-from bot.lifecycle.moves.common import Step, answer, changed, conclude_check, moved, start_planning
+from bot.lifecycle.moves.common import Step, answer, authors, changed, conclude_check, moved, start_planning
 from bot.lifecycle.plan import comment_name, posted_before
 from bot.lifecycle.states import WaitingOn
 from runner.contract import Feedback
@@ -49,7 +49,12 @@ def _rewrite(
     closing = conclude_check(plan, "cancelled", "The plan is being rewritten.")
     words = Feedback(kind=kind, author=event.by.login, text=event.text)
     new = (remark for remark in event.remarks if remark not in plan.feedback)
-    plan = changed(plan, feedback=(*plan.feedback, *new, words), heard=(*plan.heard, *event.heard))
+    plan = changed(
+        plan,
+        feedback=(*plan.feedback, *new, words),
+        heard=(*plan.heard, *event.heard),
+        updated_by=authors(plan, event.by),
+    )
     plan, effects = start_planning(plan, unit, by=event.by)
     return moved(plan, note, *effects, *closing)
 

@@ -88,6 +88,8 @@ def _environment() -> Environment:
         "duration": duration,
         "moment": moment,
         "spelled": spelled,
+        "oneline": lambda text: re.sub(r"\s*\n\s*", " ", text).rstrip(),
+        "sentence": lambda text: text[:1].upper() + text[1:],
         "source": source,
     }
     made.globals |= {

@@ -45,6 +45,8 @@ STEP = 400
 """Characters shown of each."""
 WAITED_FOR = 10
 """Plans named that another waits for."""
+APPROVERS = 5
+"""Teams, people or sets of files named where approvals are asked for."""
 FIGURE = 40
 """Characters shown of a number."""
 

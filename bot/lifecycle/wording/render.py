@@ -123,7 +123,9 @@ def pull_request(plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> tuple[str,
         text=text,
         cost=cost,
         link=Links(web, plan),
-        decisions=[(a, a.gate) for a in (plan.plan_approval, plan.diff_approval) if a is not None],
+        decisions=[
+            (a, a.gate) for made in (plan.plan_approval, plan.diff_approval) if made is not None for a in made.all
+        ],
     )
     titles = (text.title if text is not None else "", document.title, f"Plan for issue {plan.issue_number}")
     return next(filter(None, map(_cut_title, titles))), body
@@ -146,11 +148,12 @@ def check_run(plan: Plan, sentence: str | None = None, *, shown: bool = True) ->
 def say(topic: Topic, details: Mapping[str, str], plan: Plan | None, to: Person | None) -> str:
     """Return a short answer, to the one person it is meant for.
 
-    Details that a topic knows, all optional: ``needs`` (a permission's name) for needs_triage and not_allowed, ``verb``
-    for not_allowed; ``what`` (``plan_comment`` or ``policy``) for approval_void; ``why`` for not_now; ``cause`` for
-    plan_held; ``paths`` (one a line) for base_conflict; ``head`` for branch_moved; ``word`` for help; ``where``,
-    ``line``, ``reason`` and ``instead`` (``last``, ``defaults`` or ``nothing``) for policy_invalid; ``sentence`` for
-    unjudged.
+    Details that a topic knows, all optional: ``needs`` (a permission's name) for needs_triage and not_allowed;
+    ``verb``, ``teams`` and ``users`` (with spaces between) for not_allowed; ``what`` for needs_another (``requester``
+    or ``author``) and approval_void (``plan_comment`` or ``policy``); ``app`` for through_app; ``why`` for not_now;
+    ``cause`` for plan_held; ``paths`` (one a line) for base_conflict; ``head`` for branch_moved; ``word`` for help;
+    ``where``, ``line``, ``reason`` and ``instead`` (``last``, ``defaults`` or ``nothing``) for policy_invalid;
+    ``sentence`` for unjudged.
     """
     policy = plan.policy if plan is not None else Policy()
     known: defaultdict[str, str] = defaultdict(str, details)

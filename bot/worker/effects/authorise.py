@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.github.gateway import Missing
+from bot.lifecycle.approvers import is_bot
 from bot.lifecycle.commands import Verb, parse
-from bot.lifecycle.policy import Action, may
+from bot.lifecycle.policy import Action, Permission, may
 from bot.lifecycle.requests import TAKES_ISSUE, Reading
 from bot.lifecycle.states import State, Via
 from bot.store import deliveries, plans
 from bot.store.deliveries import NewDelivery
 from bot.worker.context import Done, Judged
-from bot.worker.effects import remarks
+from bot.worker.effects import remarks, standing
 from bot.worker.effects.texts import sha256
 from bot.worker.poll import requests_of, up_for_decision
 
@@ -37,7 +38,9 @@ def authorise(ctx: Context, claimed: Claimed, effect: Authorise) -> Done:
     if request.via is Via.LABEL and not policy.is_label(request.command.argument):
         return Done(f"the label {request.command.argument!r} asks for nothing here")
     request = _objection(ctx, request, plan, policy) or request
-    judged = Judged(request=request, reading=_read(ctx, request, plan, policy), faults=in_force.faults)
+    judged = Judged(
+        request=request, reading=_read(ctx, request, plan, policy, info.default_branch), faults=in_force.faults
+    )
     delivery = _delivery(claimed, "authorised", judged.model_dump_json())
     return Done(f"{request.actor.login} has {judged.reading.permission.name.lower()}", (delivery,))
 
@@ -53,10 +56,18 @@ def _delivery(claimed: Claimed, event: str, body: str) -> NewDelivery:
     )
 
 
-def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy) -> Reading:
+def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy, ref: str) -> Reading:
+    if request.bot is not None and is_bot(request.actor.login) and not policy.approvers.lists(request.bot):
+        return Reading(permission=Permission.NONE, policy=policy)
     comment = _comment(ctx, request)
+    owned = standing.files_to_decide(ctx, request, plan, policy, ref)
+    who = standing.of_request(ctx, request, policy, owned)
     reading = Reading(
-        permission=ctx.gateway.permission(request.repo, request.actor),
+        permission=who.permission,
+        teams=who.teams,
+        owns=who.owns,
+        owned=owned,
+        fallen=standing.fallen(ctx, request, plan, policy),
         still_stands=_still_stands(ctx, request, plan, comment),
         policy=policy,
         issue=_issue(ctx, request) if request.command.verb in TAKES_ISSUE else None,
@@ -115,7 +126,12 @@ def _objection(ctx: Context, request: Request, plan: Plan | None, policy: Policy
     found = requests_of(plan, shown, reacted) if reacted is not None else []
     with ctx.store.read() as tx:
         new = [r for r in found if r.command.verb is Verb.REJECT and not deliveries.is_known(tx, r.source)]
-    return next((r for r in new if may(policy, ctx.gateway.permission(r.repo, r.actor), Action.DECIDE)), None)
+    return next((r for r in new if _may_decide(ctx, r, policy)), None)
+
+
+def _may_decide(ctx: Context, request: Request, policy: Policy) -> bool:
+    who = standing.of_approver(ctx, request.repo, request.actor, policy)
+    return policy.approvers.admit(request.actor.login, who.permission, who.teams)
 
 
 def _reaction_stands(ctx: Context, request: Request, plan: Plan | None) -> bool:

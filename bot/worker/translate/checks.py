@@ -53,5 +53,6 @@ def _pressed(tx: Tx, delivery: Delivery, said: pl.CheckRunPayload) -> str:
         at=max(delivery.received_at, plan.review.posted_at or 0.0),
         source=f"button:{delivery.guid}",
         on_head=about.head,
+        bot=said.sender.bot,
     )
     return ask(tx, request)

@@ -28,9 +28,9 @@ def read(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int) -> 
     lane_ = _lane_of_comment(tx, delivery, said)
     if said.action != "created":
         return _comment_changed(tx, delivery, said, bot, lane_)
-    author = said.comment.user
-    if author is None or author.type == "Bot" or said.repo is None:
-        return "bots give no commands"
+    author, app = said.comment.user, said.comment.performed_via_github_app
+    if author is None or author.id == bot or said.repo is None:
+        return "nobody's words, or our own"
     commands = parse(said.comment.body or "")
     snapshot = said.issue.snapshot if said.issue.pull_request is None else None
     notes = [
@@ -46,6 +46,7 @@ def read(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int) -> 
                 source=f"comment:{said.comment.id}:{number}",
                 comment_id=said.comment.id,
                 thread=said.issue.number,
+                bot=author.bot or (app.slug if app else None),
                 issue=snapshot if command.verb in TAKES_ISSUE else None,
             ),
         )

@@ -29,10 +29,10 @@ HOLDS: dict[str | None, HoldCause] = {
 LIFTS: dict[str | None, HoldCause] = {"reopened": HoldCause.ISSUE_CLOSED, "unlocked": HoldCause.ISSUE_LOCKED}
 
 
-def read(tx: Tx, delivery: Delivery, said: pl.IssuesPayload, _bot: int) -> str:
+def read(tx: Tx, delivery: Delivery, said: pl.IssuesPayload, bot: int) -> str:
     """Hold, lift, end or mark as edited; a label asks for a plan."""
     if said.action == "labeled":
-        return _labelled(tx, delivery, said)
+        return _labelled(tx, delivery, said, bot)
     if said.action == "unlabeled":
         return _unlabelled(tx, delivery, said)
     by = said.sender.person if said.sender else None
@@ -45,14 +45,14 @@ def read(tx: Tx, delivery: Delivery, said: pl.IssuesPayload, _bot: int) -> str:
     return common.put(tx, delivery, ev.IssueEdited(**common.said(delivery), sha256=said.issue.snapshot.sha256))
 
 
-def _labelled(tx: Tx, delivery: Delivery, said: pl.IssuesPayload) -> str:
+def _labelled(tx: Tx, delivery: Delivery, said: pl.IssuesPayload, bot: int) -> str:
     """A label asks for a plan, or lifts the hold that taking it off placed. Whose label it is, the policy says.
 
     A delivery has a body of its own and an id that nobody signed: the same body under a new id is the same saying.
     """
     repo, label, sender = said.repo, said.label, said.sender
-    if repo is None or label is None or sender is None or sender.type == "Bot":
-        return "nobody's label"
+    if repo is None or label is None or sender is None or sender.id == bot:
+        return "nobody's label, or our own"
     plan = plans.latest(tx, delivery.lane)
     if plan is not None and not plan.ended:
         if not _is_label(plan, label.name):
@@ -67,6 +67,7 @@ def _labelled(tx: Tx, delivery: Delivery, said: pl.IssuesPayload) -> str:
         at=delivery.received_at,
         source=f"label:{hashlib.sha256(delivery.body.encode()).hexdigest()[:32]}",
         issue=said.issue.snapshot,
+        bot=sender.bot,
     )
     return ask(tx, request)
 

@@ -1,0 +1,140 @@
+"""Approvals of which several are needed: kept while they are not enough, void with every change of what they cover."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.lifecycle import events as ev
+from bot.lifecycle.approvers import Approvers, Needed, still_needed
+from bot.lifecycle.codeowners import Owned
+from bot.lifecycle.effects import Topic
+from bot.lifecycle.moves.common import authors
+from bot.lifecycle.plan import Person, Plan
+from bot.lifecycle.states import Gate, State, Via, WaitingOn
+from runner.contract import JobKind
+from tests.lifecycle import stories
+from tests.lifecycle.makers import ALICE, HEAD, said
+from tests.lifecycle.stepping import STATUS, keys, plan, put
+
+BOB, CARL = Person(id=8, login="bob"), Person(id=9, login="carl")
+SHA = "2" * 64
+TWO = Approvers(count=2)
+DOCS = Owned(owners=("@acme/docs", "@dora"), paths=("docs/a.md",), paths_total=1)
+PYTHON = Owned(owners=("@carl",), paths=("a.py",), paths_total=1)
+AT_PLAN_GATE = plan(State.DRAFT, WaitingOn.PLAN_DECISION)
+AT_DIFF_GATE = plan(State.IN_REVIEW, WaitingOn.DIFF_DECISION, **stories.REVIEWED)
+GATES = {Gate.PLAN: AT_PLAN_GATE, Gate.DIFF: AT_DIFF_GATE}
+
+
+def approved(by: Person = ALICE, at: float = 500.0, **fields) -> ev.Approved:
+    return said(ev.Approved, at, **{"plan_sha256": SHA, "branch_head": HEAD, "approvers": TWO, "by": by, **fields})
+
+
+def made(plan: Plan, gate: Gate):
+    return plan.plan_approval if gate is Gate.PLAN else plan.diff_approval
+
+
+@pytest.mark.parametrize("gate", list(GATES))
+def test_the_second_of_two_approvals_decides_and_both_are_kept(gate):
+    first = put(GATES[gate], approved())
+    assert (first.plan.state, first.plan.waiting_on) == (GATES[gate].state, GATES[gate].waiting_on)
+    assert keys(first) == [STATUS]
+    assert first.note == "approved by 1, which is not enough yet"
+    assert first.plan.halfway is not None
+    assert first.plan.halfway.needed == Needed(people=1)
+    second = put(first.plan, approved(BOB, 501.0, via=Via.REACTION, on_comment=902 if gate is Gate.PLAN else 903))
+    approval = made(second.plan, gate)
+    assert approval is not None
+    assert [(a.by.login, a.gate) for a in approval.all] == [("alice", gate), ("bob", gate)]
+    assert {a.binds_to for a in approval.all} == {SHA if gate is Gate.PLAN else HEAD}
+    assert (second.plan.pending, second.plan.halfway) == (None, None)
+
+
+@pytest.mark.parametrize("gate", list(GATES))
+def test_the_same_person_twice_is_one_and_told_so(gate):
+    first = put(GATES[gate], approved())
+    again = put(first.plan, approved(at=501.0))
+    assert made(again.plan, gate) is None
+    assert [effect.topic for effect in again.effects] == [Topic.NOT_NOW]
+    renamed = ALICE.model_copy(update={"login": "ally"})
+    assert made(put(first.plan, approved(renamed, 502.0)).plan, gate) is None
+    by_thumb = put(first.plan, approved(at=501.0, via=Via.REACTION, on_comment=902 if gate is Gate.PLAN else 903))
+    assert by_thumb.effects == ()
+
+
+@pytest.mark.parametrize("gate", list(GATES))
+def test_an_approval_that_no_longer_stands_is_dropped(gate):
+    first = put(GATES[gate], approved())
+    second = put(first.plan, approved(BOB, 501.0, fallen=(ALICE.id,)))
+    assert made(second.plan, gate) is None
+    assert second.plan.halfway is not None
+    assert [a.by for a in second.plan.halfway.approvals] == [BOB]
+    third = put(second.plan, approved(CARL, 502.0))
+    assert made(third.plan, gate) is not None
+
+
+def test_the_plan_gates_approvals_are_void_with_another_text():
+    first = put(AT_PLAN_GATE, approved()).plan
+    changed = put(first, approved(BOB, 501.0, plan_sha256="9" * 64))
+    assert changed.note == "approval void: the plan comment was changed"
+    assert changed.plan.plan_approval is None
+    posted = put(
+        changed.plan,
+        ev.PlanPosted(at=502.0, source="p", revision=3, comment_id=910, node_id="n", sha256="3" * 64, posted_at=502.0),
+    ).plan
+    assert posted.halfway is None
+    alone = put(posted, approved(BOB, 503.0, plan_sha256="3" * 64)).plan
+    assert alone.halfway is not None
+    assert [a.by for a in alone.halfway.approvals] == [BOB]
+
+
+def test_the_diff_gates_approvals_are_void_with_another_head_or_another_showing():
+    first = put(AT_DIFF_GATE, approved()).plan
+    assert first.halfway is not None
+    review = stories.GREEN.model_copy(update={"work": stories.WORK.model_copy(update={"head": "e" * 40})})
+    assert first.model_copy(update={"review": review}).halfway is None
+    shown_anew = stories.GREEN.model_copy(update={"posted_at": 600.0})
+    assert first.model_copy(update={"review": shown_anew}).halfway is None
+    assert first.model_copy(update={"waiting_on": WaitingOn.PLAN_DECISION}).halfway is None
+    assert first.model_copy(update={"waiting_on": WaitingOn.BOT}).halfway is None
+
+
+def test_each_file_needs_one_of_its_owners():
+    owners = Approvers(codeowners=True)
+    first = put(AT_PLAN_GATE, approved(approvers=owners, owned=(DOCS, PYTHON), owns=("@acme/docs",))).plan
+    assert first.halfway is not None
+    assert first.halfway.needed == Needed(owners=(PYTHON,))
+    second = put(first, approved(CARL, 501.0, approvers=owners, owned=(DOCS, PYTHON), owns=("@carl",))).plan
+    assert second.state is State.APPROVED
+
+
+@pytest.mark.parametrize(
+    ("given", "needed"),
+    [
+        ([()], Needed(people=1, owners=(DOCS, PYTHON))),
+        ([(), ()], Needed(owners=(DOCS, PYTHON))),
+        ([("@dora", "@carl")], Needed(people=1)),
+        ([("@dora",), ("@carl",)], Needed()),
+        ([("@dora",), (), ("@carl",)], Needed()),
+    ],
+)
+def test_people_and_owners_are_both_needed(given, needed):
+    found = still_needed(TWO, given, (DOCS, PYTHON))
+    assert found == needed
+    assert found.met is (needed == Needed())
+
+
+def test_one_person_who_may_rejects_alone():
+    first = put(AT_DIFF_GATE, approved()).plan
+    assert put(first, said(ev.Rejected, 501.0, by=BOB)).plan.state is State.REJECTED
+
+
+def test_who_had_the_plan_rewritten_is_known_with_all_whose_words_went_into_it():
+    first = put(AT_PLAN_GATE, said(ev.UpdateRequested, text="smaller")).plan
+    assert first.updated_by == (ALICE,)
+    second = put(first, said(ev.UpdateRequested, text="and faster", by=BOB)).plan
+    assert second.updated_by == (ALICE, BOB)
+    later = AT_PLAN_GATE.model_copy(update={"updated_by": (ALICE,)})
+    assert authors(later, BOB) == (BOB,)
+    executing = later.model_copy(update={"job": stories.job(JobKind.EXECUTE)})
+    assert authors(executing, BOB) == (BOB,)

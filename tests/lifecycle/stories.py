@@ -392,7 +392,6 @@ HALFWAY = {
         State.IN_REVIEW, WaitingOn.DIFF_DECISION, policy=TWO, pending=first_of_two(DIFF_APPROVAL, 450.0), **REVIEWED
     ),
 }
-BOB = ALICE.model_copy(update={"id": 8, "login": BOB_LOGIN})
 APPROVED_BY_TWO = plan(
     State.PR_OPEN,
     WaitingOn.MERGE,

@@ -125,4 +125,5 @@ def _stands(ctx: Context, plan: Plan, approval: Approval) -> bool:
         comment = ctx.gateway.comment(plan.repo, approval.comment_id)
     except Missing:
         return False
-    return comment.author_id == approval.by.id and comment.updated_at == comment.created_at
+    author = comment.author
+    return author is not None and author.id == approval.by.id and comment.updated_at == comment.created_at

@@ -83,6 +83,7 @@ class Connection:
         self._lock = threading.Lock()
         self._identity: AppIdentity | None = None
         self._described: dict[int, tuple[Any, float]] = {}
+        self._nodes: dict[int, str] = {}
         self._prefixes: dict[int, tuple[str, float]] = {}
 
     def rest(self, repo: Repo) -> Rest:
@@ -117,10 +118,17 @@ class Connection:
             self._described[repo.id] = (description, self.now() + DESCRIBED_SECONDS)
         return description
 
+    def node_id(self, repo: Repo) -> str:
+        """Return the repository's id in GraphQL; asked once."""
+        if repo.id not in self._nodes:
+            self.described(repo)
+        return self._nodes[repo.id]
+
     def remember(self, described: Any) -> str:
         """Keep the names of a description and return the address they make."""
         prefix = f"/repos/{segment(described['owner']['login'])}/{segment(described['name'])}"
         with self._lock:
+            self._nodes[described["id"]] = described.get("node_id", "")
             self._prefixes[described["id"]] = (prefix, self.now() + NAMES_SECONDS)
         return prefix
 

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 from bot.errors import Permanent, RetryAt, Transient
 from bot.github import shapes
 from bot.github.faults import Refused
-from bot.github.gateway import Missing
 from bot.github.quote import segment
 from bot.github.reads import Reads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from bot.github.connection import Connection
     from bot.github.gateway import CheckRun, Comment, Pull
@@ -51,7 +50,6 @@ class Ensures(Reads):
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         self._dispatched_at: dict[str, float] = {}
-        self._labels: set[tuple[int, str]] = set()
         self._lock = threading.Lock()
 
     def ensure_comment(self, repo: Repo, number: int, key: str, body: str, *, first: bool) -> Comment:
@@ -63,47 +61,6 @@ class Ensures(Reads):
                     return comment
         made = self._at(repo).call("POST", f"/issues/{number}/comments", json={"body": marked(key, body)})
         return shapes.comment(made, self.identity())
-
-    def ensure_reaction(self, repo: Repo, number: int, content: str) -> None:
-        """React to an issue; GitHub itself makes that once."""
-        self._at(repo).call("POST", f"/issues/{number}/reactions", json={"content": content})
-
-    def ensure_label(self, repo: Repo, name: str, color: str, description: str) -> None:
-        """Make a label of the repository unless it has one of that name; an existing one is left as people like it.
-
-        Looked up once by each process: a label that is deleted later comes back by being set, in GitHub's own grey.
-        """
-        if (repo.id, name) in self._labels:
-            return
-        try:
-            self._at(repo).call("GET", f"/labels/{segment(name)}")
-        except Missing:
-            wanted = {"name": name, "color": color, "description": description}
-            self._make_label(repo, wanted)
-        self._labels.add((repo.id, name))
-
-    def _make_label(self, repo: Repo, wanted: Mapping[str, str]) -> None:
-        try:
-            self._at(repo).call("POST", "/labels", json=dict(wanted))
-        except Refused as refusal:
-            if "already_exists" not in refusal.said:
-                raise
-
-    def set_labels(self, repo: Repo, number: int, *, add: Sequence[str], remove: Sequence[str]) -> None:
-        """Bring an issue's labels to what is wanted, writing only the difference. Labels compare without case."""
-        path = f"/issues/{number}/labels"
-        present = {json["name"].lower() for json in self._at(repo).pages(path)}
-        if missing := [name for name in add if name.lower() not in present]:
-            self._at(repo).call("POST", path, json={"labels": missing})
-        for name in remove:
-            if name.lower() in present:
-                self._remove_label(repo, f"{path}/{segment(name)}")
-
-    def _remove_label(self, repo: Repo, path: str) -> None:
-        try:
-            self._at(repo).call("DELETE", path)
-        except Missing:
-            return
 
     def ensure_dispatch(
         self, repo: Repo, workflow: str, ref: str, inputs: Mapping[str, str], *, marker: str, first: bool

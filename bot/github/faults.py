@@ -93,7 +93,7 @@ def _refused(response: Response[Any, Any], now: float, gate: str) -> TwogateErro
     status, said = response.status_code, message(response)
     request = response.raw_request
     sentence = f"GitHub answered {status} to {request.method} {request.url.path}: {said}"
-    if status == codes.TOO_MANY_REQUESTS or (status == codes.FORBIDDEN and _speaks_of_limit(said)):
+    if status == codes.TOO_MANY_REQUESTS or (status == codes.FORBIDDEN and speaks_of_limit(said)):
         return _limited(response, now, gate)
     if status == codes.UNAUTHORIZED:
         advice = "Check TWOGATE_APP_ID, the private key and this machine's clock."
@@ -126,12 +126,13 @@ def _reopens(response: Response[Any, Any], now: float) -> float:
 
 def _graphql(error: GraphQLFailed, now: float, gate: str) -> TwogateError:
     said = "; ".join(e.message for e in error.response.errors or ())
-    if _speaks_of_limit(said):
+    if speaks_of_limit(said):
         return RetryAt(now + LIMIT_PAUSE_SECONDS, f"GitHub's rate limit for {gate} is reached: {said}", gate=gate)
     return Transient(f"GitHub could not answer a query: {said}")
 
 
-def _speaks_of_limit(said: str) -> bool:
+def speaks_of_limit(said: str) -> bool:
+    """Whether GitHub's words mean a limit that no header or status tells of."""
     return any(words in said.lower() for words in LIMIT_WORDS)
 
 

@@ -189,6 +189,30 @@ class CheckRun:
 
 
 @dataclass(frozen=True, slots=True)
+class StateLabel:
+    """A label that shows a state. It is made where it is not there; people may change its colour and words."""
+
+    name: str
+    color: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What an issue should show of a plan: its status comment, one label of several, and that it was seen."""
+
+    key: str
+    body: str
+    comment_id: int | None
+    """The status comment; None where it is not posted yet, as far as is known."""
+    label: str
+    labels: tuple[StateLabel, ...]
+    """All labels of which the issue has none but ``label``; its other labels are people's."""
+    seen: bool = False
+    """React to the issue with eyes. Refused, it is left out: it tells nothing that the comment does not."""
+
+
+@dataclass(frozen=True, slots=True)
 class AppIdentity:
     """Who the bot is on GitHub."""
 
@@ -316,16 +340,11 @@ class Gateway(Protocol):
         """Replace a comment's whole text; :func:`bot.github.ensure.marked` keeps the mark."""
         ...
 
-    def ensure_reaction(self, repo: Repo, number: int, content: str) -> None:
-        """React to an issue."""
-        ...
+    def show(self, repo: Repo, number: int, shown: Shown, *, first: bool) -> Comment:
+        """Bring an issue to what it should show of a plan, in one request; return its status comment.
 
-    def ensure_label(self, repo: Repo, name: str, color: str, description: str) -> None:
-        """Make a label of the repository unless it has one of that name."""
-        ...
-
-    def set_labels(self, repo: Repo, number: int, *, add: Sequence[str], remove: Sequence[str]) -> None:
-        """Bring an issue's labels to what is wanted; nothing is written where nothing differs."""
+        A comment that was deleted is posted anew. What fails alone is seen, and the next try shows all of it again.
+        """
         ...
 
     def ensure_dispatch(

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from bot.github import shapes
-from bot.github.ensure import Ensures, marked, marker
+from bot.github.ensure import marked, marker
 from bot.github.faults import Refused
 from bot.github.gateway import Missing
+from bot.github.shows import Shows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ FIND_ISSUE_LIMIT = 300
 """How many of the App's newest issues are searched for a mark: a lost answer is missed within minutes."""
 
 
-class Issues(Ensures):
+class Issues(Shows):
     """Opening issues, each once."""
 
     def ensure_issue(

@@ -34,7 +34,7 @@ fragment Page on ReactionConnection {
 """
 FIRST_PAGES = (
     """
-query($ids: [ID!]!) {
+query Reactions($ids: [ID!]!) {
   nodes(ids: $ids) {
     ... on IssueComment {
       THUMBS_UP: reactions(first: 100, content: THUMBS_UP) { ...Page }
@@ -47,7 +47,7 @@ query($ids: [ID!]!) {
 )
 NEXT_PAGE = (
     """
-query($id: ID!, $content: ReactionContent!, $after: String!) {
+query MoreReactions($id: ID!, $content: ReactionContent!, $after: String!) {
   node(id: $id) { ... on IssueComment { reactions(first: 100, content: $content, after: $after) { ...Page } } }
 }
 """

@@ -11,12 +11,15 @@ import httpx
 from githubkit.exception import GraphQLFailed
 
 from bot.errors import Permanent
-from bot.github.faults import Moved, translated
+from bot.github.changes import document, outcome
+from bot.github.faults import Moved, speaks_of_limit, translated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from githubkit import GitHub
+
+    from bot.github.changes import Change, Outcome
 
 PAGE_SIZE = 100
 """The most GitHub gives at once."""
@@ -79,11 +82,23 @@ class Rest:
             raise Moved(f"{path} lies elsewhere now; it was not followed.")
         return str(answer.headers["location"])
 
-    def query(self, document: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+    def change(self, changes: Sequence[Change]) -> Outcome:
+        """Send several changes in one GraphQL request, once, and return what came of each."""
+        variables = {change.name: dict(change.wanted) for change in changes}
+        with translated(self._now, self._gate):
+            try:
+                return outcome(changes, self._github.graphql.request(document(changes), variables), ())
+            except GraphQLFailed as partial:
+                data, errors = partial.response.data, partial.response.errors or ()
+                if data is None or any(speaks_of_limit(error.message) for error in errors):
+                    raise
+                return outcome(changes, data, errors)
+
+    def query(self, text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Return a GraphQL query's data, in which null stands for what is gone or hidden."""
         with translated(self._now, self._gate):
             try:
-                return self._github.graphql.request(document, dict(variables))
+                return self._github.graphql.request(text, dict(variables))
             except GraphQLFailed as partial:
                 data, errors = partial.response.data, partial.response.errors or ()
                 if data is None or any(error.type not in ABSENT_TYPES for error in errors):

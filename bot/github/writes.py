@@ -8,6 +8,7 @@ import httpx
 
 from bot.errors import Permanent
 from bot.github import shapes
+from bot.github.changes import Change
 from bot.github.connection import Verbs
 from bot.github.ensure import check_body
 from bot.github.faults import Refused, Unaccepted
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
 
 OWN_BRANCHES = "plan/"
 """The bot removes no other branch, whatever it is told."""
-
-MINIMISE = """
-mutation($id: ID!) {
-  minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } }
-}
-"""
 
 
 class Writes(Verbs):
@@ -84,7 +79,11 @@ class Writes(Verbs):
     def minimise(self, repo: Repo, node_id: str) -> None:
         """Fold a comment away as outdated; one that is gone is as wanted."""
         self._connection.before_write(repo.installation_id)
-        self._connection.rest(repo).query(MINIMISE, {"id": node_id})
+        wanted = {"subjectId": node_id, "classifier": "OUTDATED"}
+        done = self._connection.rest(repo).change([Change("fold", "minimizeComment", wanted)])
+        for fault in done.faults.values():
+            if not isinstance(fault, Missing):
+                raise fault
 
     def mint_push_token(self, repo: Repo) -> tuple[str, float]:
         """Return a token that may write the contents of this repository alone, and when it ends (epoch seconds)."""

@@ -107,7 +107,7 @@ class OpenPullRequest(_Effect):
 
 
 class Acknowledge(_Effect):
-    """Put the eyes on the issue: seen."""
+    """Put the eyes on the issue: seen. Earlier releases asked for it; now it comes with the first status."""
 
     kind: Literal["acknowledge"] = "acknowledge"
     priority: Literal[Priority.SAY] = Priority.SAY

@@ -302,7 +302,7 @@ def open_plan(event: ev.PlanRequested, uid: str, try_number: int) -> Step:
 
 def _first(plan: Plan) -> Step:
     plan, effects = start_planning(plan)
-    return moved(plan, "a plan was asked for", fx.Acknowledge(key=f"{plan.uid}:acknowledge"), *effects)
+    return moved(plan, "a plan was asked for", *effects)
 
 
 def _part(plan: Plan, part: Part) -> Step:

@@ -183,14 +183,13 @@ def test_a_list_is_not_put_together_from_before_and_after_a_rename(
     server: Canned, gateway: GitHubGateway, repo: Repo
 ) -> None:
     more = {"Link": '<http://127.0.0.1/?page=2>; rel="next"'}
-    label = {"name": "a"}
     server.on(
-        "GET /repos/acme/shop/issues/1/labels",
-        Answer(200, [label], more),
-        Answer(301, {"message": "Moved"}, {"Location": f"{server.url}/repositories/7/issues/1/labels"}),
+        "GET /repos/acme/shop/pulls/1/reviews",
+        Answer(200, [{"state": "PENDING"}], more),
+        Answer(301, {"message": "Moved"}, {"Location": f"{server.url}/repositories/7/pulls/1/reviews"}),
     )
     with pytest.raises(Transient):
-        gateway.set_labels(repo, 1, add=["b"], remove=[])
+        gateway.reviews(repo, 1)
 
 
 def test_a_comparison_names_both_sides_of_a_rename(server: Canned, gateway: GitHubGateway, repo: Repo) -> None:
@@ -218,14 +217,14 @@ def test_a_renamed_repository_is_found_again_for_reads_and_writes(world: World) 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirected_write_is_not_followed(server: Canned, gateway: GitHubGateway, repo: Repo, status: int) -> None:
-    elsewhere = f"{server.url}/repositories/7/issues/1/reactions"
+    elsewhere = f"{server.url}/repositories/7/issues/1/comments"
     moved = Answer(status, {"message": "Moved"}, {"Location": elsewhere})
-    server.on("POST /repos/acme/shop/issues/1/reactions", moved)
-    server.on("GET /repositories/7/issues/1/reactions", Answer(200, []))
+    server.on("POST /repos/acme/shop/issues/1/comments", moved)
+    server.on("GET /repositories/7/issues/1/comments", Answer(200, []))
     with pytest.raises(Missing):
-        gateway.ensure_reaction(repo, 1, "eyes")
+        gateway.ensure_comment(repo, 1, "k", "text", first=True)
     asked = [line for line, _headers, _body in server.seen]
-    assert not any(line.endswith(" /repositories/7/issues/1/reactions") for line in asked)
+    assert not any(line.endswith(" /repositories/7/issues/1/comments") for line in asked)
     assert asked.count("GET /repositories/7") == 2, "the names were looked up anew"
 
 

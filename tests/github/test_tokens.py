@@ -45,9 +45,9 @@ def test_a_revoked_token_is_replaced_once(world: World) -> None:
     number = world.issue()
     world.gateway.issue(world.repo, number)
     world.standin.control.expire_tokens()
-    world.gateway.ensure_reaction(world.repo, number, "eyes")
+    world.gateway.ensure_comment(world.repo, number, "k", "text", first=True)
     assert world.asked("apps/create-installation-access-token") == 2
-    assert world.written()[-1] == ("POST", "reactions/create-for-issue", 201)
+    assert world.written()[-1] == ("POST", "issues/create-comment", 201)
 
 
 def test_a_token_that_stays_refused_is_not_tried_for_ever(server: Canned, gateway: GitHubGateway, repo: Repo) -> None:
@@ -77,10 +77,10 @@ def test_a_permission_accepted_meanwhile_is_used_at_once(world: World) -> None:
     number, control = world.issue(), world.standin.control
     control.set_permissions(world.app["installation_id"], {"metadata": "read", "issues": "read"})
     with pytest.raises(Permanent, match="Resource not accessible"):
-        world.gateway.ensure_reaction(world.repo, number, "eyes")
+        world.gateway.ensure_comment(world.repo, number, "k", "text", first=True)
     control.set_permissions(world.app["installation_id"], {"metadata": "read", "issues": "write"})
     world.clock.now += 120
-    world.gateway.ensure_reaction(world.repo, number, "eyes")
+    world.gateway.ensure_comment(world.repo, number, "k", "text", first=True)
     assert world.asked("apps/create-installation-access-token") == 2
 
 

@@ -155,65 +155,6 @@ def test_a_check_run_shows_buttons_and_then_the_decision(world: World) -> None:
     assert (shown["conclusion"], shown["output"]["title"]) == ("success", "Approved")
 
 
-def test_labels_are_compared_before_they_are_written(world: World) -> None:
-    number = world.issue()
-    world.gateway.set_labels(world.repo, number, add=["plan: draft", "Agent"], remove=["plan: approved"])
-    assert world.gateway.issue(world.repo, number).labels == ("plan: draft", "Agent")
-    before = world.written()
-    world.gateway.set_labels(world.repo, number, add=["agent", "plan: draft"], remove=["plan: approved", "x#?/é"])
-    assert world.written() == before, "nothing differed"
-    world.gateway.set_labels(world.repo, number, add=["a#b?c%2Fdé"], remove=["PLAN: DRAFT"])
-    assert world.gateway.issue(world.repo, number).labels == ("Agent", "a#b?c%2Fdé")
-    world.gateway.set_labels(world.repo, number, add=[], remove=["a#b?c%2Fdé"])
-    assert world.gateway.issue(world.repo, number).labels == ("Agent",)
-
-
-def test_a_label_removed_meanwhile_is_fine(server: Canned, gateway: GitHubGateway, repo: Repo) -> None:
-    server.on("GET /repos/acme/shop/issues/1/labels", Answer(200, [{"name": "a"}, {"name": "b"}]))
-    server.on("DELETE /repos/acme/shop/issues/1/labels/a", Answer(404, {"message": "Label does not exist"}))
-    server.on("DELETE /repos/acme/shop/issues/1/labels/b", Answer(200, []))
-    gateway.set_labels(repo, 1, add=[], remove=["a", "b"])
-    assert server.asked("DELETE /repos/acme/shop/issues/1/labels/b") == 1, "the rest went on"
-
-
-@pytest.mark.parametrize("fault", AFTER)
-def test_labels_whose_answer_was_lost_are_not_written_again(world: World, fault: str) -> None:
-    number = world.issue()
-    world.gateway.issue(world.repo, number)
-    world.fault(fault, method="POST", path=".*/labels$")
-    with pytest.raises(Transient):
-        world.gateway.set_labels(world.repo, number, add=["plan: draft"], remove=[])
-    before = world.written()
-    world.gateway.set_labels(world.repo, number, add=["plan: draft"], remove=[])
-    assert world.written() == before
-
-
-def test_a_label_of_the_repository_is_made_once(world: World) -> None:
-    for _ in range(2):
-        world.gateway.ensure_label(world.repo, "plan: in review", "0e8a16", "Waiting for a decision on the diff")
-    assert [w[1] for w in world.written()] == ["issues/create-label"]
-
-
-def test_a_label_made_by_another_at_the_same_time_is_fine(server: Canned, gateway: GitHubGateway, repo: Repo) -> None:
-    taken = {
-        "message": "Validation Failed",
-        "errors": [{"resource": "Label", "code": "already_exists", "field": "name"}],
-    }
-    server.on("POST /repos/acme/shop/labels", Answer(422, taken))
-    gateway.ensure_label(repo, "agent", "0e8a16", "x")
-    server.on("POST /repos/acme/shop/labels", Answer(422, {"message": "Validation Failed"}))
-    with pytest.raises(Permanent):
-        gateway.ensure_label(repo, "other", "nonsense", "x")
-
-
-def test_eyes_are_put_on_once(world: World) -> None:
-    number = world.issue()
-    for _ in range(2):
-        world.gateway.ensure_reaction(world.repo, number, "eyes")
-    thread = world.standin.control.threads(world.name)[-1]
-    assert [r["content"] for r in thread["reactors"]] == ["eyes"]
-
-
 def dispatch(world: World, job: str, *, first: bool, gateway: GitHubGateway | None = None) -> int:
     asked = gateway or world.gateway
     return asked.ensure_dispatch(world.repo, "twogate.yml", "main", {"job": job}, marker=job, first=first)

@@ -10,7 +10,7 @@ import pytest
 
 from bot.github.client import connect
 from bot.github.clients import App
-from bot.github.gateway import CheckAction, CheckRun
+from bot.github.gateway import CheckAction, CheckRun, Shown, StateLabel
 from bot.intake.payloads import CheckId, parse
 from bot.lifecycle.plan import Repo
 from tests.intake.conftest import SECRET, Intake
@@ -73,7 +73,9 @@ def test_from_label_to_merge(world: World) -> None:
     number = world.ask("POST", "/issues", {"title": "Fix", "labels": ["agent"]})["number"]
     assert world.arrived() == [("issues", "labeled", lane)]
 
-    world.gateway.set_labels(world.repo, number, add=["plan: draft"], remove=[])
+    label = StateLabel("plan: draft", "d4c5f9", "Where the plan stands")
+    shown = Shown(key="ab:status", body="x", comment_id=None, label=label.name, labels=(label,), seen=True)
+    world.gateway.show(world.repo, number, shown, first=True)
     plan = world.gateway.ensure_comment(world.repo, number, "ab-1", "The plan", first=True)
     assert world.arrived() == [], "what the bot itself does says nothing new"
 

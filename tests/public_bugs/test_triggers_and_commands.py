@@ -138,10 +138,13 @@ def test_deleting_a_comment_executes_nothing(village: Village) -> None:
 
 
 def test_a_reaction_that_is_refused_does_not_stop_the_plan(village: Village) -> None:
-    village.excused = {"acknowledge"}
-    village.github.faults.add("error", method="POST", path=r"/issues/\d+/reactions$", status=403)
-    issue = village.planned()
+    village.github.hub.refused.add("addReaction")
+    try:
+        issue = village.planned()
+    finally:
+        village.github.hub.refused.clear()
     assert village.stands(issue) == "draft, waits for plan_decision"
+    assert village.alice.pages(f"/issues/{issue}/reactions") == []
 
 
 def test_one_refused_look_at_a_permission_is_not_taken_for_a_no(village: Village) -> None:

@@ -21,7 +21,9 @@ from graphql import (
 )
 
 from tests.standin.entities import Comment, Issue, Reaction, Repo, User, iso
+from tests.standin.graphql_changes import Changes, refused
 from tests.standin.http import NOTE
+from tests.standin.rest_labels import find as find_label
 from tests.standin.threads import announce
 
 if TYPE_CHECKING:
@@ -61,7 +63,8 @@ def answer(call: Call, schema: GraphQLSchema) -> Result:
     problems = validate(schema, document)
     if problems:
         return {"errors": [problem.formatted for problem in problems]}
-    request.environ.setdefault(NOTE, {})["write"] = _is_mutation(document)
+    note = request.environ.setdefault(NOTE, {})
+    note["write"], note["operation"] = _is_mutation(document), _named(document)
     result = execute_sync(
         schema,
         document,
@@ -76,6 +79,12 @@ def answer(call: Call, schema: GraphQLSchema) -> Result:
     return shown
 
 
+def _named(document: DocumentNode) -> str:
+    """The request in the log: by the name of its operation, where it has one."""
+    operation = get_operation_ast(document)
+    return f"graphql/{operation.name.value}" if operation is not None and operation.name else "graphql"
+
+
 def _is_mutation(document: DocumentNode) -> bool:
     operation = get_operation_ast(document)
     return operation is not None and operation.operation is OperationType.MUTATION
@@ -85,11 +94,6 @@ def _error(error: GraphQLError) -> dict[str, Any]:
     shown = dict(error.formatted)
     kind = (error.extensions or {}).get("type")
     return {"type": kind, **{k: v for k, v in shown.items() if k != "extensions"}} if kind else shown
-
-
-def refused(kind: str, message: str) -> GraphQLError:
-    """An error with GitHub's ``type``."""
-    return GraphQLError(message, extensions={"type": kind})
 
 
 def find(hub: Hub, wanted: str) -> Any:
@@ -103,14 +107,15 @@ def find(hub: Hub, wanted: str) -> Any:
         for issue in hub.threads(repo):
             if issue.node_id == wanted:
                 return issue
+        for label in repo.labels:
+            if label.node_id == wanted:
+                return label
     return next((user for user in hub.users.values() if user.node_id == wanted), None)
 
 
 @dataclass
-class Root:
+class Root(Changes):
     """The fields of Query and Mutation."""
-
-    call: Call
 
     def visible(self, wanted: str) -> Any:
         """A node the caller may see, else a NOT_FOUND error."""
@@ -176,15 +181,6 @@ class Root:
         announce(self.call, found, "ready_for_review")
         return {"pullRequest": found}
 
-    def _writable(self, repo: Repo, author: User) -> None:
-        token, own = self.call.token, self.call.token_actor is author
-        role = "read" if own else "write"
-        allowed = token and any(
-            self.call.hub.token_allows(token, repo, name, "write", role) for name in ("issues", "pull_requests")
-        )
-        if not allowed:
-            raise refused("FORBIDDEN", "Resource not accessible by integration")
-
 
 def _readable(found: Any) -> tuple[str, ...]:
     return ("metadata",) if isinstance(found, Repo) else ("issues", "pull_requests")
@@ -193,6 +189,8 @@ def _readable(found: Any) -> tuple[str, ...]:
 def resolve(source: Any, info: Any, **args: Any) -> Any:
     """A field's value: of Root by method, of a dict by key, of a record by ``fields``."""
     if isinstance(source, Root):
+        if info.field_name in source.call.hub.refused:
+            raise refused("FORBIDDEN", "Resource not accessible by integration")
         return getattr(source, info.field_name)(info, **args)
     if isinstance(source, dict):
         return source.get(info.field_name)
@@ -212,6 +210,8 @@ def type_name(record: Any) -> str:
 
 def fields(record: Any, name: str, args: dict[str, Any]) -> Any:
     """One field of a record under its GraphQL name."""
+    if isinstance(record, Repo) and name in {"issue", "label"}:
+        return _part(record, name, args)
     if name == "reactions":
         return _connection(record.reactions, args)
     if name in {"user", "author"}:
@@ -232,6 +232,16 @@ def fields(record: Any, name: str, args: dict[str, Any]) -> Any:
         "isDraft": lambda: record.pull.draft,
     }
     return simple[name]() if name in simple else getattr(record, name)
+
+
+def _part(repo: Repo, name: str, args: dict[str, Any]) -> Any:
+    """An issue of a repository by number, or a label by name; a NOT_FOUND error for no such issue."""
+    if name == "label":
+        return find_label(repo, args["name"])
+    found = repo.issues.get(args["number"])
+    if found is None or found.deleted or found.pull:
+        raise refused("NOT_FOUND", f"Could not resolve to an Issue with the number of {args['number']}.")
+    return found
 
 
 def _connection(rows: list[Reaction], args: dict[str, Any]) -> dict[str, Any]:

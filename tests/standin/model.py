@@ -98,6 +98,7 @@ class Hub:
         self.tokens: dict[str, Token] = {}
         self.comments: dict[int, Comment] = {}
         self.moved: dict[str, int] = {}
+        self.refused: set[str] = set()  # fields of GraphQL that a test wants to be refused
         self.has_sub_issues = True  # Enterprise Server up to 3.19 has none
         self.job_logs: dict[tuple[int, int], str] = {}
         self.pushes: list[Push] = []

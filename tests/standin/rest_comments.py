@@ -51,7 +51,7 @@ def blueprint(hub: Hub) -> Blueprint:
     @api.route("PATCH", ONE, "issues/update-comment")
     def update(call: Call, comment: int) -> Result:
         found = _writable(call, comment)
-        _edit(call, found, check_text("IssueComment", call.json().get("body")))
+        edit_comment(call, found, check_text("IssueComment", call.json().get("body")))
         return render.comment(found)
 
     @api.route("DELETE", ONE, "issues/delete-comment")
@@ -101,7 +101,8 @@ def add_comment(call: Call, issue: Issue, body: Any) -> Comment:
     return comment
 
 
-def _edit(call: Call, comment: Comment, text: str) -> None:
+def edit_comment(call: Call, comment: Comment, text: str) -> None:
+    """Change a comment's text and say so; the same text is no change."""
     old, comment.body = comment.body, text
     comment.updated_at = call.hub.clock()
     if old == text:

@@ -44,10 +44,11 @@ def find(repo: Repo, name: str) -> Label | None:
 def named(call: Call, names: list[Any]) -> list[Label]:
     """The labels of these names (or objects with a name), made where they do not exist."""
     wanted = [str(name["name"]) if isinstance(name, dict) else str(name) for name in names]
-    return [find(call.repo, name) or _make(call, name, {}) for name in dict.fromkeys(wanted)]
+    return [find(call.repo, name) or make_label(call, name, {}) for name in dict.fromkeys(wanted)]
 
 
-def _make(call: Call, name: str, body: dict[str, Any]) -> Label:
+def make_label(call: Call, name: str, body: dict[str, Any]) -> Label:
+    """Make a label of the repository and say so."""
     color = str(body.get("color") or "ededed").lower()
     if not name.strip() or len(name) > NAME_LIMIT:
         raise invalid("Label", "name")
@@ -75,7 +76,7 @@ def _repository_routes(api: Api, render: Render) -> None:
         name = str(body.get("name", ""))
         if find(call.repo, name):
             raise invalid("Label", "name", "already_exists")
-        return render.label(call.repo, _make(call, name, body)), 201
+        return render.label(call.repo, make_label(call, name, body)), 201
 
     @api.route("GET", f"{REPO}/labels/<label>", "issues/get-label")
     def show(call: Call, label: str) -> Result:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Permanent
 from bot.github.ensure import marked
-from bot.github.gateway import CheckAction, CheckRun, Missing
+from bot.github.gateway import CheckAction, CheckRun, Missing, Shown, StateLabel
 from bot.intake.payloads import CheckId
 from bot.lifecycle import events as ev
 from bot.lifecycle.costs import CostRow, PlanCost
@@ -52,12 +52,19 @@ LABEL_COLORS = {
     State.CANCELLED: "cccccc",
     State.SPLIT: "c2e0c6",
 }
-"""Colours of the state labels, made on first use; whoever changes one keeps it."""
+"""Colours of the state labels, made with a repository's first plan; whoever changes one keeps it."""
 
 
 def state_label(state: State) -> str:
     """Return the label that shows a state."""
     return f"{LABEL_PREFIX}{state.replace('_', ' ')}"
+
+
+STATE_LABELS = tuple(
+    StateLabel(state_label(state), color, "Where Twogate's plan of this issue stands")
+    for state, color in LABEL_COLORS.items()
+)
+"""The labels of all states, of which an issue has one."""
 
 
 def costs_of(ctx: Context, plan: Plan) -> PlanCost:
@@ -105,10 +112,8 @@ def _revision(plan: Plan, number: int) -> Revision:
     raise Permanent(f"Revision {number} is not stored any more.")
 
 
-def acknowledge(ctx: Context, claimed: Claimed, _effect: Acknowledge) -> Done:
-    """React with eyes: the request was seen."""
-    plan = _plan(ctx, claimed)
-    ctx.gateway.ensure_reaction(plan.repo, plan.issue_number, "eyes")
+def acknowledge(_ctx: Context, _claimed: Claimed, _effect: Acknowledge) -> Done:
+    """Do what earlier releases wanted done by itself: the eyes come with the status comment."""
     return Done("seen")
 
 
@@ -238,15 +243,20 @@ def say(ctx: Context, claimed: Claimed, effect: Say) -> Done:
 
 
 def show_status(ctx: Context, claimed: Claimed, _effect: ShowStatus) -> Done:
-    """Bring the status comment and the label to what the plan is now, writing only what differs."""
+    """Bring the status comment and the label to what the plan is now; with the first comment come the eyes."""
     plan = _plan(ctx, claimed)
-    _show_label(ctx, plan)
-    body = wording.status_comment(plan, costs_of(ctx, plan), web=ctx.web, position=_position(ctx, plan))
-    key = f"{plan.uid}:status"
-    if plan.status_comment_id is not None and _edit(ctx, plan, plan.status_comment_id, marked(key, body)):
+    known = plan.status_comment_id
+    shown = Shown(
+        key=f"{plan.uid}:status",
+        body=wording.status_comment(plan, costs_of(ctx, plan), web=ctx.web, position=_position(ctx, plan)),
+        comment_id=known,
+        label=state_label(plan.state),
+        labels=STATE_LABELS,
+        seen=known is None,
+    )
+    comment = ctx.gateway.show(plan.repo, plan.issue_number, shown, first=claimed.first)
+    if comment.id == known:
         return Done("edited")
-    first = claimed.first and plan.status_comment_id is None
-    comment = ctx.gateway.ensure_comment(plan.repo, plan.issue_number, key, body, first=first)
     event = ev.StatusPosted(at=ctx.now(), source=claimed.key, comment_id=comment.id)
     return found(claimed, event, f"comment {comment.id}")
 
@@ -258,20 +268,3 @@ def _position(ctx: Context, plan: Plan) -> int | None:
     with ctx.store.read() as tx:
         known = plans.in_repository(tx, plan.repo.id, IN_THE_QUEUES_SIGHT)
     return next((v.position for v in next_starts(known, plan.policy) if v.uid == plan.uid), None)
-
-
-def _edit(ctx: Context, plan: Plan, comment_id: int, text: str) -> bool:
-    """Edit a comment where it reads otherwise; False where it was deleted."""
-    try:
-        if ctx.gateway.comment(plan.repo, comment_id).body != text:
-            ctx.gateway.edit_comment(plan.repo, comment_id, text)
-    except Missing:
-        return False
-    return True
-
-
-def _show_label(ctx: Context, plan: Plan) -> None:
-    wanted = state_label(plan.state)
-    ctx.gateway.ensure_label(plan.repo, wanted, LABEL_COLORS[plan.state], "Where Twogate's plan of this issue stands")
-    others = [state_label(state) for state in State if state is not plan.state]
-    ctx.gateway.set_labels(plan.repo, plan.issue_number, add=[wanted], remove=others)

@@ -1,0 +1,170 @@
+"""What an issue shows of a plan, in one request: the status comment, the state's label, and at first the eyes.
+
+Nothing is read first: each part is harmless when repeated, and GitHub tells of each whether it was done. The node ids
+that GraphQL wants never change, so each is asked for once by a process.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING, Any
+
+from bot.errors import Permanent, Transient
+from bot.github.changes import Change
+from bot.github.ensure import Ensures, marked, marker
+from bot.github.gateway import Comment, Missing
+from bot.github.tokens import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.errors import TwogateError
+    from bot.github.changes import Outcome
+    from bot.github.connection import Connection
+    from bot.github.gateway import Shown, StateLabel
+    from bot.lifecycle.plan import Repo
+
+log = logging.getLogger(__name__)
+
+KEPT = 10_000
+"""Node ids of issues and comments that are kept: a hundred bytes each."""
+SAID = "fullDatabaseId id body createdAt updatedAt"
+"""What is read of a comment; its plain number may be too large for GraphQL's integers."""
+FIND_ISSUE = (
+    "query Issue($repo: ID!, $number: Int!) { node(id: $repo) { ... on Repository { issue(number: $number) { id } } } }"
+)
+
+
+class Shows(Ensures):
+    """Showing a plan on its issue."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._issues: dict[tuple[int, int], str] = {}
+        self._comments: dict[int, str] = {}
+        self._labels: dict[int, dict[str, str]] = {}
+        self._shows = threading.Lock()
+
+    def show(self, repo: Repo, number: int, shown: Shown, *, first: bool) -> Comment:
+        """Bring an issue to what it should show of a plan, in one request; return its status comment."""
+        issue, labels = self._issue(repo, number), self._ids_of(repo, shown.labels)
+        comment = self._comment(repo, number, shown, first=first)
+        changes = [
+            _say(issue, comment, marked(shown.key, shown.body)),
+            Change("label", "addLabelsToLabelable", {"labelableId": issue, "labelIds": [labels[shown.label]]}),
+            Change("others", "removeLabelsFromLabelable", {"labelableId": issue, "labelIds": _others(shown, labels)}),
+        ]
+        if shown.seen:
+            changes.append(Change("seen", "addReaction", {"subjectId": issue, "content": "EYES"}))
+        self._connection.before_write(repo.installation_id)
+        done = self._connection.rest(repo).change(changes)
+        return self._shown(repo, number, shown, done)
+
+    def _shown(self, repo: Repo, number: int, shown: Shown, done: Outcome) -> Comment:
+        """Return the comment, once everything that can be is done."""
+        faults = dict(done.faults)
+        if isinstance(refused := faults.pop("seen", None), Permanent):
+            log.info("#%s of repository %s was not reacted to: %s", number, repo.id, refused)
+        if isinstance(faults.get("comment"), Missing):
+            del faults["comment"]
+            comment = self.ensure_comment(repo, number, shown.key, shown.body, first=False)
+        elif "comment" in done.done:
+            comment = self._said(done.done["comment"])
+        if any(isinstance(fault, Missing) for fault in faults.values()):
+            self._labels.pop(repo.id, None)
+            raise Transient("A label of the states was deleted: it is made again.")
+        for fault in faults.values():
+            raise fault
+        self._keep(self._comments, comment.id, comment.node_id)
+        return comment
+
+    def _said(self, answer: Any) -> Comment:
+        node = answer.get("issueComment") or answer["commentEdge"]["node"]
+        return Comment(
+            id=int(node["fullDatabaseId"]),
+            node_id=node["id"],
+            body=node["body"],
+            author_id=self.identity().bot_user_id,
+            created_at=seconds(node["createdAt"]),
+            updated_at=seconds(node["updatedAt"]),
+            by_app=True,
+        )
+
+    def _comment(self, repo: Repo, number: int, shown: Shown, *, first: bool) -> str | None:
+        """Return the node id of the status comment; None where it has to be posted."""
+        if shown.comment_id in self._comments:
+            return self._comments[shown.comment_id]
+        if shown.comment_id is None:
+            mark = marker(shown.key)
+            own = () if first else self.comments(repo, number)
+            return next((c.node_id for c in own if c.by_app and c.body.startswith(mark)), None)
+        try:
+            return self.comment(repo, shown.comment_id).node_id
+        except Missing:
+            return None
+
+    def _issue(self, repo: Repo, number: int) -> str:
+        known = self._issues.get((repo.id, number))
+        if known is None:
+            asked = {"repo": self._connection.node_id(repo), "number": number}
+            found = ((self._connection.rest(repo).query(FIND_ISSUE, asked).get("node")) or {}).get("issue")
+            if not found:
+                raise Missing(f"GitHub has no issue #{number} any more.")
+            known = str(found["id"])
+            self._keep(self._issues, (repo.id, number), known)
+        return known
+
+    def _ids_of(self, repo: Repo, wanted: Sequence[StateLabel]) -> dict[str, str]:
+        """Return the node ids of the labels, which are made where they are not there."""
+        known = self._labels.get(repo.id, {})
+        if all(label.name in known for label in wanted):
+            return known
+        known = self._find(repo, wanted)
+        if missing := [label for label in wanted if label.name not in known]:
+            faults = self._make(repo, missing)
+            known = self._find(repo, wanted)
+            for label in missing:
+                if label.name not in known:
+                    raise faults.get(label.name) or Transient(f"The label {label.name!r} was made and is not there.")
+        self._labels[repo.id] = known
+        return known
+
+    def _find(self, repo: Repo, wanted: Sequence[StateLabel]) -> dict[str, str]:
+        names = {f"n{number}": label.name for number, label in enumerate(wanted)}
+        fields = " ".join(f"{alias}: label(name: ${alias}) {{ id }}" for alias in names)
+        inputs = " ".join(f"${alias}: String!" for alias in names)
+        text = f"query Labels($repo: ID! {inputs}) {{ node(id: $repo) {{ ... on Repository {{ {fields} }} }} }}"
+        asked = {"repo": self._connection.node_id(repo), **names}
+        found = self._connection.rest(repo).query(text, asked).get("node") or {}
+        return {name: str(found[alias]["id"]) for alias, name in names.items() if found.get(alias)}
+
+    def _make(self, repo: Repo, missing: Sequence[StateLabel]) -> dict[str, TwogateError]:
+        """Make labels and return why some were not made: perhaps somebody else has just made them."""
+        home = self._connection.node_id(repo)
+        wanted = [
+            {"repositoryId": home, "name": label.name, "color": label.color, "description": label.description}
+            for label in missing
+        ]
+        changes = [Change(f"n{number}", "createLabel", made) for number, made in enumerate(wanted)]
+        self._connection.before_write(repo.installation_id)
+        done = self._connection.rest(repo).change(changes)
+        return {str(c.wanted["name"]): done.faults[c.name] for c in changes if c.name in done.faults}
+
+    def _keep(self, kept: dict[Any, str], key: Any, node_id: str) -> None:
+        with self._shows:
+            if len(kept) >= KEPT:
+                kept.clear()
+            kept[key] = node_id
+
+
+def _say(issue: str, comment: str | None, body: str) -> Change:
+    """Return the change that edits the status comment, or posts it."""
+    if comment is None:
+        wanted = {"subjectId": issue, "body": body}
+        return Change("comment", "addComment", wanted, f"commentEdge {{ node {{ {SAID} }} }}")
+    return Change("comment", "updateIssueComment", {"id": comment, "body": body}, f"issueComment {{ {SAID} }}")
+
+
+def _others(shown: Shown, labels: dict[str, str]) -> list[str]:
+    return [labels[label.name] for label in shown.labels if label.name != shown.label]

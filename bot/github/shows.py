@@ -15,6 +15,7 @@ from bot.github.changes import Change
 from bot.github.ensure import Ensures, marked, marker
 from bot.github.gateway import Comment, Missing
 from bot.github.tokens import seconds
+from bot.lifecycle.plan import Person
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,12 +81,12 @@ class Shows(Ensures):
         return comment
 
     def _said(self, answer: Any) -> Comment:
-        node = answer.get("issueComment") or answer["commentEdge"]["node"]
+        node, bot = answer.get("issueComment") or answer["commentEdge"]["node"], self.identity()
         return Comment(
             id=int(node["fullDatabaseId"]),
             node_id=node["id"],
             body=node["body"],
-            author_id=self.identity().bot_user_id,
+            author=Person(id=bot.bot_user_id, login=f"{bot.slug}[bot]"),
             created_at=seconds(node["createdAt"]),
             updated_at=seconds(node["updatedAt"]),
             by_app=True,

@@ -48,7 +48,7 @@ def test_a_request_opens_a_draft_and_has_it_written():
     assert (step.plan.state, step.plan.waiting_on, step.plan.version) == (State.DRAFT, WaitingOn.RUNNER, 1)
     assert step.plan.job is not None
     assert (step.plan.job.kind, step.plan.job.unit) == (JobKind.PLAN, Unit.CREATE_PLAN)
-    assert keys(step) == [":acknowledge", "-1:dispatch", ":status:1"]
+    assert keys(step) == ["-1:dispatch", ":status:1"]
     assert step.plan.branch == "plan/12-2"
     assert step.note == "a plan was asked for"
 

@@ -109,7 +109,7 @@ def clean(settings: Settings) -> int:
     if settings.url:
         with Client(settings) as client:
             Spool(settings.home / "jobs").resend(client, say)
-    for sentence in housekeeping.tidy(settings.home):
+    for sentence in housekeeping.tidy(settings.home, time.time()):
         say(f"clean: {sentence}")
     say(f"clean: {settings.home} holds nothing of jobs that have ended but logs, reports and unpushed work")
     return 0

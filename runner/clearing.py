@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from runner import folders, sessions
 from runner.git import GitError
 from runner.place import Place
 from runner.store import ObjectStore, StoreError
@@ -49,7 +50,10 @@ def clean_leftover(home: Path, repository_id: int, plan_uid: str) -> str | None:
 
 
 def remove_workspace(home: Path, repository_id: int, plan_uid: str) -> bool:
-    """Remove the folder, refs and salvage of a plan that has ended; False where a job is still at work on it."""
+    """Remove all that is kept of a plan that has ended: folder, refs, salvage, sessions.
+
+    False where a job is still at work on it.
+    """
     lock = Place(home, repository_id, plan_uid).hold()
     if lock is None:
         return False
@@ -57,4 +61,5 @@ def remove_workspace(home: Path, repository_id: int, plan_uid: str) -> bool:
         store = ObjectStore(home, repository_id)
         forget(store, plan_uid)
         store.drop_salvage(plan_uid)
+        folders.remove(sessions.place(home, repository_id, plan_uid))
     return True

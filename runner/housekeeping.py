@@ -12,7 +12,7 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from runner import folders
+from runner import folders, sessions
 from runner.contract import Outcome
 from runner.git import GitError
 from runner.leftovers import alone
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 GIGABYTE = 1_000_000_000
+DAY = 24 * 3600.0
 LOG_CAP = 5 * GIGABYTE
 """Bytes that prompts, streams and reports of ended jobs may take; beyond it the oldest go before their time."""
 MAX_PACKS = 50
@@ -55,13 +56,17 @@ def require_space(settings: Settings) -> None:
         )
 
 
-def tidy(home: Path, apart_from: str | None = None) -> tuple[str, ...]:
-    """Bring logs below their cap, forget idle locks, pack stores that need it; return a sentence for what was done."""
+def tidy(home: Path, now: float, apart_from: str | None = None) -> tuple[str, ...]:
+    """Bring logs below their cap, forget idle locks and old sessions, pack stores that need it; say what was done.
+
+    ``now`` is in epoch seconds.
+    """
     try:
         for path in (home / "locks").glob("*.lock"):
             if named := PLAN_LOCK.fullmatch(path.name):
                 Place(home, int(named[1]), named[2]).forget()
-        return (*_cap_logs(home), *_pack_stores(home, apart_from))
+        old = now - sessions.SESSION_DAYS * DAY
+        return (*sessions.expire(home, old), *_cap_logs(home), *_pack_stores(home, apart_from))
     except OSError as error:  # another runner tidies at the same time
         return (f"housekeeping was cut short: {error}",)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner import folders, housekeeping, process
+from runner import folders, housekeeping, process, sessions
 from runner.clearing import remove_workspace
 from runner.client import Client, ClientError
 from runner.contract import JobKind, Outcome, Phase
@@ -73,7 +73,7 @@ class Runner:
             settled = spool.send(job, client, self.say, deadline=HURRIED_REPORT if hurried else REPORT_DEADLINE)
             self.leftovers.remove(job)
             if not hurried:
-                for sentence in housekeeping.tidy(self.settings.home, apart_from=job):
+                for sentence in housekeeping.tidy(self.settings.home, self.now(), apart_from=job):
                     self.say(f"clean: {sentence}")
             return settled
 
@@ -187,7 +187,7 @@ class Runner:
             self.say(f"prepare: could not ask which plans have ended: {error}")
             return
         salvaged = {name.partition("/")[0] for name in store.salvaged()}
-        for uid in ended & {*list_workspaces(home, repository), *salvaged}:
+        for uid in ended & {*list_workspaces(home, repository), *salvaged, *sessions.plans(home, repository)}:
             remove_workspace(home, repository, uid)
 
 

@@ -144,6 +144,9 @@ class Agent(Protocol):
     """The name by which its program is found on PATH; empty where the policy file names it."""
     resumes: bool
     """Whether a failed gate can go back to the same session."""
+    keeps: tuple[str, ...]
+    """What a later job needs to go on with a session: patterns relative to HOME, ``{session}`` for its name. Nothing of
+    the agent's settings and log-ins."""
 
     def api(self, spec: AgentSpec) -> Api | None:
         """Return the wire format by which the agent can be pointed at the meter; None where it can't be."""

@@ -53,6 +53,7 @@ class Claude:
 
     program = "claude"
     resumes = True
+    keeps: tuple[str, ...] = (".claude/projects/*/{session}.jsonl",)
 
     def api(self, spec: AgentSpec) -> Api:  # noqa: ARG002 - others look
         """Return the one it speaks."""

@@ -52,6 +52,7 @@ class Codex:
 
     program = "codex"
     resumes = True
+    keeps: tuple[str, ...] = (".codex/sessions/*/*/*/rollout-*-{session}.jsonl",)
 
     def api(self, spec: AgentSpec) -> Api:  # noqa: ARG002 - others look
         """Return the one it speaks."""

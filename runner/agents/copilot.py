@@ -59,6 +59,10 @@ class Copilot:
 
     program = "copilot"
     resumes = True
+    keeps: tuple[str, ...] = (
+        ".copilot/session-state/{session}/events.jsonl",
+        ".copilot/session-state/{session}/workspace.yaml",
+    )
 
     def api(self, spec: AgentSpec) -> Api | None:
         """Return the wire format of the model's maker; None without a model, which GitHub alone can choose."""

@@ -46,6 +46,7 @@ class Gemini:
 
     program = "gemini"
     resumes = True
+    keeps: tuple[str, ...] = (".gemini/tmp/*/.project_root", ".gemini/tmp/*/chats/session-*.jsonl")
 
     def api(self, spec: AgentSpec) -> Api:  # noqa: ARG002 - others look
         """Return the one it speaks."""

@@ -47,6 +47,7 @@ class Generic:
 
     program = ""
     resumes = False
+    keeps: tuple[str, ...] = ()
 
     def api(self, spec: AgentSpec) -> Api | None:
         """Return what the policy file says."""

@@ -7,6 +7,7 @@ files. No link is followed, and nothing but a regular file is read. No process o
 from __future__ import annotations
 
 import os
+import re
 import stat
 from contextlib import ExitStack, contextmanager, suppress
 from fnmatch import fnmatchcase
@@ -18,7 +19,7 @@ from runner import folders
 from runner.agents.base import MAX_LINE, AgentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from runner.folders import Owner
 
@@ -30,6 +31,11 @@ MAX_LOGIN_FILES = 50
 """Files of one log-in."""
 MAX_LOG = 64 * 1024 * 1024
 """Bytes that are read of all session logs of a run."""
+SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}")
+"""A name of a session that may become an argument and part of a path; what has another is not gone on with."""
+MAX_SESSION = 64 * 1024 * 1024
+MAX_SESSION_FILES = 20
+"""Bytes and files of a session that is kept; a larger one is not: going on with it would cost more than it saves."""
 MAX_ENTRIES = 2_000
 """Entries of one folder that are looked at."""
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -108,24 +114,44 @@ def log_lines(home: Path, pattern: str) -> Iterator[bytes]:
     link, a pipe or a device, is passed over.
     """
     left = MAX_LOG
-    for handle in _files(home, pattern.split("/")):
+    for _, handle in _files(home, pattern.split("/")):
         with os.fdopen(handle, "rb") as file:
             while left > 0 and (line := file.readline(min(MAX_LINE + 1, left))):
                 left -= len(line)
                 yield line
 
 
-def _files(path: Path | str, parts: list[str], parent: int | None = None) -> Iterator[int]:
-    """Yield an open handle for each regular file; whoever takes it closes it."""
+def take(home: Path, patterns: Sequence[str]) -> dict[str, bytes]:
+    """Return the regular files below ``home`` that match one of the patterns, by path relative to it.
+
+    None at all where they are more or larger than a session that is kept; a file that has another name elsewhere (a
+    hard link) is passed over.
+    """
+    found: dict[str, bytes] = {}
+    left = MAX_SESSION
+    for pattern in patterns:
+        for name, handle in _files(home, pattern.split("/")):
+            with os.fdopen(handle, "rb") as file:
+                if os.fstat(handle).st_nlink > 1:
+                    continue
+                found[name] = file.read(left + 1)
+                left -= len(found[name])
+            if left < 0 or len(found) > MAX_SESSION_FILES:
+                return {}
+    return found
+
+
+def _files(path: Path | str, parts: list[str], parent: int | None = None, above: str = "") -> Iterator[tuple[str, int]]:
+    """Yield the path and an open handle of each regular file; whoever takes it closes it."""
     try:
         with _opened(path, parent) as folder:
             for name in sorted(islice(_names(folder), MAX_ENTRIES)):
                 if not fnmatchcase(name, parts[0]):
                     continue
                 if parts[1:]:
-                    yield from _files(name, parts[1:], folder)
+                    yield from _files(name, parts[1:], folder, f"{above}{name}/")
                 elif (handle := _regular(name, folder)) is not None:
-                    yield handle
+                    yield above + name, handle
     except OSError:
         return
 

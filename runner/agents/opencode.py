@@ -79,6 +79,7 @@ class OpenCode:
 
     program = "opencode"
     resumes = True
+    keeps: tuple[str, ...] = (".local/share/opencode/opencode.db", ".local/share/opencode/opencode.db-wal")
 
     def api(self, spec: AgentSpec) -> Api | None:
         """Return the wire format of the model's provider."""

@@ -6,19 +6,18 @@ fits its schema; whether the work is good is for git and the gates to say.
 
 from __future__ import annotations
 
-import re
 import secrets
 import shutil
 import time
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from runner import process
 from runner.agents import agent_for
 from runner.agents.base import AgentError, AgentResult, AgentRun, past_proxies, program_of
-from runner.agents.home import login, put
+from runner.agents.home import SESSION, login, put
 from runner.agents.result import InvalidResultError, Result, read_result
 from runner.agents.tiers import with_model
 from runner.contract import Outcome
@@ -29,6 +28,7 @@ from runner.prices import usage_of
 from runner.promptware import Program, PromptInput, PromptwareError, compose, load
 from runner.results import Unit
 from runner.sandbox import Confinement
+from runner.sessions import Kept, Sessions
 from runner.steps.redact import Redactor, carried_values
 from runner.terms import Network
 from runner.watch import Ending
@@ -48,8 +48,6 @@ LONGEST_LINE = 2_000
 """Bytes of a line of the agent's output that the heartbeat looks at."""
 SILENT_SECONDS = 1_200.0
 """Seconds that an agent at the meter may neither print anything nor call its model; its longest tool takes half."""
-SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}")
-"""A name of a session that may become an argument; what else an agent's output may call one is not gone on with."""
 RESULT_FILE = "result.json"
 SOCKET = "meter.sock"
 UNSTARTED = AgentResult(ok=False, error=None, session=None, usd=Decimal(0))
@@ -84,7 +82,17 @@ class Conversation:
             self._agent = agent_for(self._spec)
         except AgentError as error:
             raise Ending(Outcome.AGENT_FAILED, str(error)) from error
-        self._session = str(uuid.uuid4())
+        self._sessions = Sessions(
+            job.settings.home,
+            job.spec.repository.id,
+            job.spec.plan_uid,
+            unit,
+            self._spec,
+            mounts.cwd,
+            self._agent.keeps,
+        )
+        self._kept = self._recall()
+        self._session = self._kept.session if self._kept else str(uuid.uuid4())
         self.resumed = False
         """Whether the next question goes to a session that knows the first prompt."""
         self._out = job.exchange / "out" / unit
@@ -96,8 +104,42 @@ class Conversation:
         """What the agent is called in the log."""
         return f"{self._unit} by {self._spec.name}" + (f" ({self._spec.model})" if self._spec.model else "")
 
+    def _recall(self) -> Kept | None:
+        """Return the session of an earlier job, where this one begins with the work that it ended in, or later."""
+        kept, head = self._sessions.recall(), self._job.spec.head
+        if kept is None or kept.head is None:
+            return kept
+        return kept if head and self._job.store.is_ancestor(kept.head, head) else None
+
+    def keep(self, head: str | None = None) -> None:
+        """Keep the session for the plan's next job: its work, which is at ``head``, stands."""
+        try:
+            if self.resumed:
+                self._sessions.keep(self._session, head, self._mounts.home)
+        except OSError as error:
+            self._job.say(f"agent: the session could not be kept: {error}")
+
     def ask(self, parts: PromptInput, attempt: int) -> Reply:
-        """Run the agent once; raises :class:`~runner.watch.Ending` where it did not end well."""
+        """Run the agent once; raises :class:`~runner.watch.Ending` where it did not end well.
+
+        The first time it goes on with the session of an earlier job where there is one, and where that fails begins
+        one afresh.
+        """
+        if self._kept is None:
+            return self._ask(parts, attempt)
+        try:
+            reply = self._ask(replace(parts, facts=(_earlier(self._kept), *parts.facts)), attempt)
+        except Ending as ending:
+            self._sessions.forget()
+            if ending.outcome is not Outcome.AGENT_FAILED:
+                raise
+            self._job.say(f"agent: the session of the job before could not be gone on with: {ending.sentence}")
+            self._kept, self._session = None, str(uuid.uuid4())
+            return self._ask(parts, attempt)
+        self._kept = None
+        return reply
+
+    def _ask(self, parts: PromptInput, attempt: int) -> Reply:
         spent = self._job.meter.limits.spent()
         if spent is not None:
             raise Ending(Outcome.OVER_BUDGET, spent)
@@ -110,7 +152,7 @@ class Conversation:
         ended, answer, redact = self._run(run, tap, command)
         self._judge(ended, answer, redact, tap.stopped)
         session = answer.session if answer.session and SESSION.fullmatch(answer.session) else None
-        self._session = session or self._session
+        self._session = session or str(uuid.uuid4())
         self.resumed = self._agent.resumes and session is not None
         try:
             return Reply(read_result(self.result_file, self._unit, answer.final_text))
@@ -141,7 +183,7 @@ class Conversation:
             session=self._session,
             budget=job.meter.limits.rest(),
             endpoint=tap.endpoint,
-            resume=self.resumed,
+            resume=self.resumed or self._kept is not None,
             started_at=job.now(),
             read_only=self.program.front.access == "read-only",
         )
@@ -179,6 +221,8 @@ class Conversation:
         if run.endpoint is None and self._asked == 1:
             put(run.home, login(self._job.settings.home, self._spec.name), owner)
         put(run.home, self._agent.files(run), owner)
+        if self._kept is not None:
+            put(run.home, self._kept.files, owner)
 
     def _run(self, run: AgentRun, tap: Tap, command: list[str]) -> tuple[process.Ended, AgentResult, Redactor]:
         job, env = self._job, self._environment(run)
@@ -283,6 +327,15 @@ class Conversation:
         if not answer.ok:
             sentence = redact(answer.error or "The agent ended with an error.")
             raise Ending(Outcome.AGENT_FAILED, f"{sentence} Say /retry to try again.", output_tail=printed)
+
+
+def _earlier(kept: Kept) -> str:
+    """Tell an agent what its own memory is worth."""
+    ended = f" Its work then ended in commit {kept.head}; nothing later of it is here." if kept.head else ""
+    return (
+        f"This session has worked on this plan in an earlier job.{ended} Files may have changed since: what stands in "
+        "this prompt and in the work tree counts, not what you remember."
+    )
 
 
 def _program(job: Job, unit: Unit) -> Program:

@@ -88,8 +88,9 @@ def run(job: Job, expected: str | None) -> Ending:
     )
     execution = Execution(job, workspace, base, spec.base)
     try:
-        _work(execution)
+        talk = _work(execution)
         publish(job, workspace.head, execution.gates, expected)
+        talk.keep(workspace.head)
         work = describe(job, execution)
         inspection = inspected(job, execution)
     except BaseException:
@@ -136,8 +137,8 @@ def _salvage(job: Job, workspace: Workspace) -> None:
         job.ledger.note(kept_sentence(job.spec, job.settings.runner, saved))
 
 
-def _work(execution: Execution) -> None:
-    """Let the agent work until a commit passes; raises :class:`~runner.watch.Ending` otherwise."""
+def _work(execution: Execution) -> Conversation:
+    """Let the agent work until a commit passes, and return it; raises :class:`~runner.watch.Ending` otherwise."""
     job, spec = execution.job, execution.job.spec
     conflicts = _merge(execution, spec.base) if spec.merge_base_in else ()
     checks = Checks(job)
@@ -150,7 +151,7 @@ def _work(execution: Execution) -> None:
         job.ledger.attempts = attempt
         back = _attempt(execution, talk, checks, news)
         if back is None:
-            return
+            return talk
         news, ending = back.news, back.ending
     raise ending
 

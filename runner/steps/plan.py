@@ -43,6 +43,7 @@ def _ask(job: Job, workspace: Workspace) -> Ending:
         split = ask_to_read(job, workspace, talk, parts, SplitDocument)
         return Ending(Outcome.PLANNED, f"The plan is split into {len(split.children)} plans.", split=split)
     plan = ask_to_read(job, workspace, talk, parts, PlanDocument, lambda plan: objection(job.spec, plan))
+    talk.keep()
     return Ending(Outcome.PLANNED, f"The plan is written: {plan.title}", plan=plan)
 
 

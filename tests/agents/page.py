@@ -41,6 +41,12 @@ def tiers() -> str:
     return _table(f"agent | {' | '.join(Tier)}", rows)
 
 
+def sessions() -> str:
+    """What is kept of each agent's session."""
+    rows = [f"`{name}` | {', '.join(f'`{pattern}`' for pattern in make().keeps)}" for name, make in BUILT_IN.items()]
+    return _table("agent | kept of its HOME", rows)
+
+
 def scenarios() -> str:
     """Each scenario with the outcome that every agent must give."""
     rows = [f"{scenario.name} | {scenario.what} | `{scenario.outcome}`" for scenario in SCENARIOS]
@@ -58,5 +64,11 @@ def _table(head: str, rows: list[str]) -> str:
     return "\n".join([f"| {head} |", f"|{rule}|", *(f"| {row} |" for row in rows)])
 
 
-PARTS = {"agents": agents, "tiers": tiers, "scenarios": scenarios, "differences": differences}
+PARTS = {
+    "agents": agents,
+    "tiers": tiers,
+    "sessions": sessions,
+    "scenarios": scenarios,
+    "differences": differences,
+}
 """The parts by the names of their markers."""

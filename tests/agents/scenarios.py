@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from runner.contract import JobKind, Outcome
+from runner.contract import Feedback, JobKind, Outcome
 from runner.terms import Budget, Network, SandboxMode
 from tests.agents.model_api import Edit, Fault, Read, Shell, Tokens, Turn, Write
 from tests.agents.model_api.script import Cut
+from tests.agents.stage import result_of_next
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +47,8 @@ class Scenario:
     """What else must hold."""
     fields: dict[str, Any] = field(default_factory=dict)
     """Fields of the job."""
+    then: dict[str, Any] | None = None
+    """Fields of the plan's next job, where there is one: the outcome is then that one's."""
     signal: str = ""
     """A signal for the agent's process while a tool runs; ``cancel`` is one for the runner."""
     billed: bool = True
@@ -94,6 +97,14 @@ def _resumed(stage: Stage) -> None:
     asked = json.dumps(stage.api.main[4].body)
     assert "The first try." in asked, "the session knows what was said"
     assert "7 != 5" in asked or "6 != 5" in asked or "AssertionError" in asked, "and gets the failing output"
+
+
+def _went_on(stage: Stage) -> None:
+    assert (stage.lab.shown("calc.py").endswith(GOOD), stage.lab.shown("notes/why.txt")) == (True, "why")
+    asked = json.dumps(stage.api.main[4].body)
+    assert "The first job." in asked, "the session knows what was said in the job before"
+    assert "Say why in a note." in asked, "and hears what is new"
+    assert [row.attempt for row in stage.rows] == [1, 1]
 
 
 def _refused(stage: Stage) -> None:
@@ -147,6 +158,22 @@ SCENARIOS = (
             END,
         ),
         _resumed,
+    ),
+    Scenario(
+        "goes on in the next job",
+        "a person wants more: the plan's next job goes on with the same session",
+        Outcome.VERIFIED,
+        lambda path: (
+            BEGIN,
+            _edit(GOOD),
+            _result(path),
+            Turn(text="The first job."),
+            _shell("mkdir -p notes && echo why > notes/why.txt"),
+            _result(result_of_next(path)),
+            END,
+        ),
+        _went_on,
+        then={"feedback": (Feedback(kind="revise", author="bea", text="Say why in a note."),)},
     ),
     Scenario(
         "is refused a tool",

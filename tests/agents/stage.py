@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -71,6 +72,14 @@ class Stage:
         assert Runner(settings, time.time, self.lab.said.append).run(self.job.job)
         return self._ended()
 
+    def go_on(self, **changes: Any) -> Report:
+        """Run the plan's next job, which begins with what the last one pushed."""
+        work = self.report.work
+        assert work, self.report
+        update = {"job": self.lab.spec("good").job, "head": work.head, "branch_head": work.head, **changes}
+        self.job = self.lab.bot.specs[update["job"]] = self.job.model_copy(update=update)
+        return self.run()
+
     def run_and_cancel(self, when: Callable[[], object], seconds: float) -> Report:
         """Run the job as a process of its own, and end it as GitHub ends a cancelled run."""
         with subprocess.Popen(
@@ -98,8 +107,9 @@ class Stage:
 
     @property
     def rows(self) -> list[Usage]:
-        """The rows of the cost table that the agent made."""
-        return [row for row in self.report.usage if row.agent == self.cli.name]
+        """The rows of the cost table that the agent made, in all of the plan's jobs."""
+        reports = self.lab.bot.reports.values()
+        return [row for report in reports for row in report.usage if row.agent == self.cli.name]
 
     def billed(self) -> Tokens:
         """Return what the model's answers billed, as far as the wire format can tell."""
@@ -129,6 +139,11 @@ def tree_of(lab: Lab) -> Path:
 def result_of(lab: Lab, job: str, unit: Unit = Unit.EXECUTE_PLAN) -> str:
     """Return the path of the typed result."""
     return str(lab.home / "exchange" / job / "out" / unit / "result.json")
+
+
+def result_of_next(path: str) -> str:
+    """Return the path of the typed result of the next job, from that of a job."""
+    return re.sub(r"(?<=-)[0-9]+(?=/out/)", lambda number: str(int(number[0]) + 1), path)
 
 
 def dollars(tokens: Tokens) -> Decimal:

@@ -33,6 +33,8 @@ def test_agent(cli: Cli, scenario: Scenario, tmp_path: Path, record_property: Ca
         pytest.skip(f"not tested: {cli.name} is not installed; run `make test-agents`")
     with stage(tmp_path, cli, scenario.script, **scenario.fields) as played:
         report = _run(played, scenario.signal)
+        if scenario.then is not None:
+            report = played.go_on(**scenario.then)
         record_property("outcome", report.outcome.value)
         difference = DIFFERENCES.get((cli.name, scenario.name))
         expected = difference.outcome if difference else scenario.outcome

@@ -16,6 +16,9 @@ from tests.runner.workbench import BOT, UID, Bench, bench, sh
 if TYPE_CHECKING:
     from pathlib import Path
 
+NOW = 1_800_000_000.0
+"""Epoch seconds; what is kept by its age is older or younger than this."""
+
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
@@ -41,13 +44,13 @@ def test_a_store_is_packed_when_nobody_borrows_from_it_and_keeps_all_that_has_a_
     sh(workspace.tree, "echo kept > kept.txt")
     saved = workspace.salvage()
     assert crowd(place) > 1
-    assert tidy(place.home) == ()
+    assert tidy(place.home, NOW) == ()
     assert len(packs(place)) > 1, "a work tree borrows from it"
     workspace.remove()
     (place.store.objects / "pack" / "tmp_pack_Killed").write_bytes(b"half")
     with alone(place.home, "abcdefgh-1"):
-        assert tidy(place.home) == ()
-        assert tidy(place.home, apart_from="abcdefgh-1") == ("store 42.git was packed",)
+        assert tidy(place.home, NOW) == ()
+        assert tidy(place.home, NOW, apart_from="abcdefgh-1") == ("store 42.git was packed",)
     assert len(packs(place)) == 1
     assert list(place.store.objects.rglob("tmp_*")) == []
     assert saved
@@ -70,7 +73,7 @@ def test_logs_beyond_the_cap_go_oldest_first_but_not_those_that_are_owed(
     (tmp_path / "jobs" / "abcdefgh-0" / "key").write_text("secret")
     os.utime(tmp_path / "jobs" / "abcdefgh-0", (0, 0))
     monkeypatch.setattr(housekeeping, "LOG_CAP", 250_000)
-    said = tidy(tmp_path)
+    said = tidy(tmp_path, NOW)
     assert sorted(path.name for path in (tmp_path / "jobs").iterdir()) == ["abcdefgh-0", "abcdefgh-3"]
     assert "job abcdefgh-1 was removed" in said[0]
 
@@ -78,10 +81,10 @@ def test_logs_beyond_the_cap_go_oldest_first_but_not_those_that_are_owed(
 def test_a_lock_that_is_held_is_not_forgotten(place: Bench) -> None:
     workspace = place.open()
     held = place.home / "locks" / f"42-{UID}.lock"
-    tidy(place.home)
+    tidy(place.home, NOW)
     assert held.exists()
     workspace.remove()
-    tidy(place.home)
+    tidy(place.home, NOW)
     assert not held.exists()
     lock = Place(place.home, 42, UID).hold()
     assert lock

@@ -133,7 +133,7 @@ class MakeChild(_Effect):
     """Open the issue of one part of a plan that is being split."""
 
     kind: Literal["make_child"] = "make_child"
-    priority: Literal[Priority.DECIDE] = Priority.DECIDE
+    priority: Literal[Priority.SAY] = Priority.SAY
     position: int
     again: bool = False
     """It may have been made for an earlier effect: it is looked up first."""
@@ -143,7 +143,7 @@ class OpenChild(_Effect):
     """Hang a part's issue under its parent's, and have the part's plan opened there."""
 
     kind: Literal["open_child"] = "open_child"
-    priority: Literal[Priority.DECIDE] = Priority.DECIDE
+    priority: Literal[Priority.SAY] = Priority.SAY
     position: int
 
 
@@ -211,7 +211,8 @@ class ShowStatus(_Effect):
     """Bring the status comment and the state label to what the plan is when this is carried out."""
 
     kind: Literal["show_status"] = "show_status"
-    priority: Literal[Priority.SHOW] = Priority.SHOW
+    priority: Literal[Priority.SAY, Priority.SHOW] = Priority.SHOW
+    """``SAY`` where it must stand above what is said next."""
     settle: float = 0.0
     """Seconds that it may wait for the plan to come to rest, so that a burst of changes is one edit."""
 

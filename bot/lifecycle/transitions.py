@@ -20,7 +20,7 @@ from typing import get_args
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.moves import diff, jobs, people, pulls, shaping, split, world
-from bot.lifecycle.moves.common import Step, answer, changed, moved, post_revision, start_planning
+from bot.lifecycle.moves.common import Step, answer, changed, moved, post_revision, show_status, start_planning
 from bot.lifecycle.plan import Part, Plan, Revision
 from bot.lifecycle.rules import Cells, at, complete, go, refuse, stay
 from bot.lifecycle.states import State, Via
@@ -309,4 +309,5 @@ def _part(plan: Plan, part: Part) -> Step:
     choices = plan.choices.model_copy(update={"depends_on": part.depends_on})
     plan = changed(plan, part_of=part.of, choices=choices)
     plan, effects = post_revision(plan, Revision(number=1, document=part.document, gates=part.gates))
-    return moved(plan, f"part {part.position} of {part.total} of #{part.of}", *effects)
+    above = show_status(plan).model_copy(update={"priority": fx.Priority.SAY})
+    return Step(plan, (above, *effects), f"part {part.position} of {part.total} of #{part.of}")

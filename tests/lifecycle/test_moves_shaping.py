@@ -280,7 +280,8 @@ def test_a_part_starts_as_a_draft_with_its_plan_written():
     assert (opened.requester, opened.label, opened.part_of) == (BOB, "agent", 12)
     assert (opened.revision.document, opened.revision.gates) == (stories.DOCUMENT, (stories.spec(),))
     assert opened.choices == Choices.model_validate({"depends_on": (41,)})
-    assert keys(step) == [":plan:1", ":status:1"]
+    assert keys(step) == [":status:1", ":plan:1"]
+    assert step.effects[0].priority == step.effects[1].priority
     assert step.note == "part 2 of 3 of #12"
 
 

@@ -161,6 +161,15 @@ class CheckAction:
 
 
 @dataclass(frozen=True, slots=True)
+class Annotation:
+    """A remark of a check run beside a line of a file."""
+
+    path: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class CheckRun:
     """What a check run shows."""
 
@@ -172,6 +181,8 @@ class CheckRun:
     external_id: str
     actions: tuple[CheckAction, ...] = ()
     """Buttons; pressing one sends ``check_run.requested_action`` with its identifier."""
+    annotations: tuple[Annotation, ...] = ()
+    """What failed, beside its lines; GitHub adds those of an update to those that are there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,9 +147,17 @@ def check_body(check: CheckRun) -> dict[str, Any]:
     return {
         "name": check.name,
         "external_id": check.external_id,
-        "output": {"title": check.title, "summary": check.summary},
+        "output": {"title": check.title, "summary": check.summary, **_annotations(check)},
         "actions": [
             {"label": a.label, "description": a.description, "identifier": a.identifier} for a in check.actions
         ],
         **ended,
     }
+
+
+def _annotations(check: CheckRun) -> dict[str, Any]:
+    shown = [
+        {"path": a.path, "start_line": a.line, "end_line": a.line, "annotation_level": "failure", "message": a.message}
+        for a in check.annotations
+    ]
+    return {"annotations": shown} if shown else {}

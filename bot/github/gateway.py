@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from bot.errors import Permanent
 from bot.github.answers import (
+    Annotation,
     AppIdentity,
     CheckAction,
     CheckRun,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from bot.lifecycle.policy import Permission
 
 __all__ = [
+    "Annotation",
     "AppIdentity",
     "CheckAction",
     "CheckRun",

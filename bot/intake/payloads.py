@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.lifecycle.plan import IssueSnapshot, Person, Repo
 
+MOST_PUSHED = 2_048
+"""Commits that a push is told with; one with more is not told whole."""
 MERGE_GROUP = re.compile(r"/pr-([1-9][0-9]{0,9})-[0-9a-f]{40,64}$")
 """How the branch of a merge group ends."""
 CHECK_ID = re.compile(r"twogate:(\d+):(\d+):([0-9a-z]+):([0-9a-f]{40,64})")
@@ -222,12 +224,28 @@ class PullRequestPayload(Payload):
     """Why a merge queue let go of it (``dequeued``)."""
 
 
+class PushedCommit(Narrow):
+    """The paths that one commit of a push changed."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+
+
 class PushPayload(Payload):
     """``push``: a branch or tag moved, came or went."""
 
     ref: str
     after: str
     deleted: bool = False
+    forced: bool = False
+    commits: tuple[PushedCommit, ...] = ()
+    """What it brought, up to 2,048 of them."""
+
+    def may_change(self, path: str) -> bool:
+        """Whether the file can differ from before: a commit changed it, or the commits don't tell."""
+        touched = (path in (*c.added, *c.removed, *c.modified) for c in self.commits)
+        return self.forced or len(self.commits) >= MOST_PUSHED or any(touched)
 
 
 class CheckRunPayload(Payload):

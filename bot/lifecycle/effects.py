@@ -195,6 +195,32 @@ class DeleteBranch(_Effect):
     head: str
 
 
+class LookAtPolicy(_Effect):
+    """Read the policy file at a commit: of a pull request that may change it, or that the default branch moved to."""
+
+    kind: Literal["look_at_policy"] = "look_at_policy"
+    priority: Literal[Priority.SAY] = Priority.SAY
+    repo: Repo
+    head: str
+    base: str
+    """The commit or branch that the pull request goes to, or the default branch itself."""
+    pushed: bool = False
+    """The commit is the default branch's."""
+
+
+class ShowPolicyCheck(_Effect):
+    """Say on the commit, in a check run, whether its policy file can be used."""
+
+    kind: Literal["show_policy_check"] = "show_policy_check"
+    priority: Literal[Priority.SAY] = Priority.SAY
+    repo: Repo
+    head: str
+    line: int = 0
+    """Of the fault."""
+    reason: str = ""
+    """Empty where it can be used."""
+
+
 class Say(_Effect):
     """Answer with one short comment."""
 
@@ -234,6 +260,8 @@ Effect = Annotated[
     | JudgeHead
     | JudgeGroup
     | DeleteBranch
+    | LookAtPolicy
+    | ShowPolicyCheck
     | Say
     | ShowStatus,
     Field(discriminator="kind"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from bot.worker.effects import authorise, branch, dispatch, posts, split, verdicts
+from bot.worker.effects import authorise, branch, dispatch, policy_check, posts, split, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,6 +20,7 @@ READING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "authorise": authorise.authorise,
     "read_back": branch.read_back,
     "check_base": branch.check_base,
+    "look_at_policy": policy_check.look,
 }
 """Effects that only ask."""
 
@@ -37,6 +38,7 @@ WRITING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "judge_head": verdicts.judge_head,
     "judge_group": verdicts.judge_group,
     "delete_branch": branch.delete_branch,
+    "show_policy_check": policy_check.show,
     "say": posts.say,
     "show_status": posts.show_status,
 }

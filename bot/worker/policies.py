@@ -78,6 +78,12 @@ class Policies:
                 policies.keep(tx, repo.id, policy)
         return InForce(policy=policy, faults=tuple(faults))
 
+    def fault(self, repo: Repo, text: str) -> PolicyError | None:
+        """Return what is wrong with a text as the repository's file."""
+        below = self._organisation(repo)
+        policy = understood(text, "" if isinstance(understood(below), PolicyError) else below)
+        return policy if isinstance(policy, PolicyError) else None
+
     def _organisation(self, repo: Repo) -> str:
         """Return the text of the owner's defaults, empty without any; minutes old at most."""
         key = (repo.installation_id, repo.owner.casefold())

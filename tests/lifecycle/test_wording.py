@@ -11,6 +11,7 @@ from bot.lifecycle.plan import Person, Revision
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import HoldCause, State, WaitingOn
 from bot.lifecycle.wording import engine, render, verdicts, words
+from bot.lifecycle.wording.policy_check import policy_check
 from runner.contract import GateStatus, Outcome, UsdSource
 from runner.terms import Budget
 from tests.lifecycle import stories
@@ -100,6 +101,8 @@ def texts() -> dict[str, str]:
     found["check-unverified"] = "\n\n".join(verdicts.unverified_check(UNVERIFIED))
     found["check-group"] = "\n\n".join(verdicts.group_check([]))
     found["check-group-foreign"] = "\n\n".join(verdicts.group_check([UNVERIFIED, OPENED]))
+    found["policy-check"] = "\n\n".join(policy_check(0, ""))
+    found["policy-check-broken"] = "\n\n".join(policy_check(4, "`budged` is not a known key; known here are `label`"))
     found["answer-help-unknown"] = render.say(Topic.HELP, {"word": "frobnicate"}, stories.plan(), ALICE)
     found["answer-issue_edited-approved"] = render.say(Topic.ISSUE_EDITED, {}, stories.STATUS["draft-bot"], None)
     return found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.store import policies
 from tests.town.repository import git
 
 if TYPE_CHECKING:
@@ -121,3 +122,89 @@ def test_broken_defaults_of_the_organisation_are_named_and_left_out(
     assert "`acme/.github/.github/twogate.yml` can't be used. Line 2: `budged` is not a known key" in told
     assert "The organisation's defaults are left out until it is mended" in told
     assert village.thread(asked(village)) == ["status"]
+
+
+# pull requests and pushes that change it
+
+
+def offered(village: Village, files: dict[str, str], branch: str) -> str:
+    """The head of Bob's pull request with these files."""
+    head = village.workshop.commit("main", files)
+    offer(village, head, branch)
+    return head
+
+
+def offer(village: Village, head: str, branch: str) -> None:
+    token = village.country.tokens["bob"]
+    url = f"{village.github.url}/{village.repository}.git".replace("://", f"://bob:{token}@")
+    assert village.workshop.push(url, head, branch)
+    village.bob.call("POST", "/pulls", title="Change", head=branch, base="main")
+    village.settle()
+
+
+def start(text: str) -> str:
+    return f"agent: {{cli: scripted}}\nagents: {{scripted: {{command: [scripted]}}}}\n{text}"
+
+
+def checks(village: Village, head: str) -> list[tuple[str, str]]:
+    """The bot's check runs on a commit, by name and conclusion."""
+    found = [check for check in village.repo.checks.values() if check.head_sha == head]
+    return [(check.name, check.fields["conclusion"]) for check in found]
+
+
+def test_a_pull_request_that_changes_the_file_is_told_whether_it_can_be_used(village: Village) -> None:
+    good = offered(village, {".github/twogate.yml": start("label: robot"), "a.txt": "a"}, "good")
+    bad = offered(village, {".github/twogate.yml": start("budget: {usd: 0}")}, "bad")
+    other = offered(village, {"b.txt": "b"}, "other")
+    assert checks(village, good) == [("twogate policy", "success")]
+    assert checks(village, bad) == [("twogate policy", "failure")]
+    assert checks(village, other) == []
+    (check,) = [check for check in village.repo.checks.values() if check.head_sha == bad]
+    assert check.fields["output"]["title"] == "Line 3: `budget.usd` must be more than 0"
+    (remark,) = check.fields["annotations"]
+    assert (remark["path"], remark["start_line"]) == (".github/twogate.yml", 3)
+    assert remark["message"] == "`budget.usd` must be more than 0"
+    mended = village.push("bob", {".github/twogate.yml": start("budget: {usd: 1}")}, "bad")
+    village.settle()
+    assert checks(village, mended) == [("twogate policy", "success")]
+    assert [village.thread(pull["number"]) for pull in village.pulls()] == [[], [], []]
+
+
+def test_a_pull_request_that_is_behind_a_change_of_the_file_does_not_change_it(village: Village) -> None:
+    behind = village.workshop.commit("main", {"c.txt": "c"}, "Before")
+    village.set_policy("label: robot")
+    offer(village, behind, "behind")
+    assert checks(village, behind) == []
+
+
+def reads(village: Village, since: int) -> list[str]:
+    """What the bot asked of the repository, by path."""
+    log = village.github.control.log(since)
+    own = [entry for entry in log if entry["method"] == "GET" and f"/repos/{village.repository}/" in entry["path"]]
+    return [entry["path"].partition(village.repository)[2].partition("?")[0] for entry in own]
+
+
+def test_other_pull_requests_cost_one_read_and_a_change_of_the_file_two(village: Village) -> None:
+    since = len(village.github.control.log())
+    offered(village, {"b.txt": "b"}, "other")
+    assert len(reads(village, since)) == 1
+    since = len(village.github.control.log())
+    offered(village, {".github/twogate.yml": start("label: x")}, "changing")
+    assert len(reads(village, since)) == 2
+
+
+def test_a_push_that_breaks_or_mends_the_file_says_so_on_its_commit(village: Village) -> None:
+    asked(village)
+    broken = village.push("alice", {".github/twogate.yml": "nonsense: 1"})
+    village.settle()
+    mended = village.push("alice", {".github/twogate.yml": start("label: robot")})
+    village.settle()
+    neither = village.push("alice", {"c.txt": "c"})
+    village.settle()
+    assert checks(village, broken) == [("twogate policy", "failure")]
+    assert checks(village, mended) == [("twogate policy", "success")]
+    assert checks(village, neither) == []
+    with village.parts.store.read() as tx:
+        kept = policies.last_valid(tx, village.repository_id)
+    assert kept is not None
+    assert kept.label == "robot"

@@ -21,7 +21,7 @@ def read_push(tx: Tx, delivery: Delivery, said: pl.PushPayload, bot: int) -> str
     """Tell a plan that somebody pushed to its branch; raise the alarm where the App pushed to the default one."""
     by_us = said.sender is not None and said.sender.id == bot
     if delivery.lane.endswith(":0"):
-        return _alarm(tx, said) if by_us else "the default branch moved"
+        return _alarm(tx, said) if by_us else policies.read_push(tx, delivery, said)
     if by_us:
         return "our own push"
     plan = plans.latest(tx, delivery.lane)

@@ -8,7 +8,7 @@ import pytest
 
 from bot.lifecycle.costs import PlanCost
 from bot.lifecycle.effects import Topic
-from bot.lifecycle.plan import Failure, Revision
+from bot.lifecycle.plan import Child, Failure, Revision, Split
 from bot.lifecycle.states import Gate, State, WaitingOn
 from bot.lifecycle.wording import limits, render
 from runner.contract import (
@@ -23,7 +23,7 @@ from runner.contract import (
     JobKind,
     Outcome,
 )
-from runner.results import ExecutionSummary, PullRequestText
+from runner.results import MOST_CHILDREN, ExecutionSummary, PullRequestText
 from tests.lifecycle import stories
 from tests.lifecycle.makers import document
 from tests.lifecycle.markdown_seen import outside_code
@@ -66,7 +66,7 @@ def worst(piece: str) -> tuple[object, PlanCost]:
     review = stories.GREEN.model_copy(update={"work": work, "gates": gates, "notes": (text,) * 30, "sandbox": sandbox})
     revision = Revision(
         number=99,
-        document=document(title=line, summary=text, steps=(text,) * 60),
+        document=document(title=line, summary=text, steps=(text,) * 60, questions=(text,) * 60, changes=(text,) * 60),
         gates=(),
         comment_id=10**12,
         sha256="f" * 64,
@@ -88,6 +88,16 @@ def worst(piece: str) -> tuple[object, PlanCost]:
             ),
             "rejected_at_gate": Gate.DIFF,
             "rejections": (Feedback(kind="rejection", author=line, text=text),),
+            "split": Split(
+                number=1,
+                by=stories.BOB.model_copy(update={"login": line}),
+                summary=text,
+                children=tuple(
+                    Child(document=revision.document, depends_on=tuple(range(1, n)), number=10**9 + n)
+                    for n in range(1, MOST_CHILDREN + 1)
+                ),
+            ),
+            "feedback": (Feedback(kind="answer", author=line, text=text, quote=text),),
             "waits_for": (*(f"#{n}" for n in range(500)), line),
         },
     )
@@ -114,7 +124,13 @@ def test_every_message_fits(piece):
     assert len(review) <= WHOLE
     assert "The patch is cut here" in outside_code(review)
     assert review.endswith("it no longer counts.")
-    for state in (State.FAILED, State.REJECTED, State.APPROVED, State.SPLIT):
+    title, body = render.child_issue(plan, plan.split, MOST_CHILDREN)
+    assert 0 < len(title) <= limits.TITLE
+    assert len(body) <= WHOLE
+    for waiting_on in (WaitingOn.BOT, WaitingOn.ANSWERS, WaitingOn.PLAN_DECISION):
+        draft = plan.model_copy(update={"state": State.DRAFT, "waiting_on": waiting_on, "feedback": ()})
+        assert len(render.status_comment(draft, cost)) <= WHOLE
+    for state in (State.FAILED, State.REJECTED, State.CANCELLED, State.APPROVED, State.SPLIT):
         moved = plan.model_copy(update={"state": state, "waiting_on": WaitingOn.OVERLAP})
         assert len(render.status_comment(moved, cost)) <= WHOLE
     title, body = render.pull_request(plan, cost)
@@ -165,3 +181,11 @@ def test_a_superseded_text_that_grew_too_long_is_cut_outside_of_its_code():
     shown = render.superseded(long[: WHOLE - 10], 2)
     assert len(shown) <= WHOLE
     assert outside_code(shown).rstrip().endswith("(The end is cut.)\n\n</details>")
+
+
+def test_what_changed_is_short_though_the_plan_is_shown_whole():
+    many = document(changes=("x" * 3_000,) * 30)
+    text = render.plan_comment(stories.plan(), Revision(number=2, document=many))
+    changed = text.partition("**What changed**")[2].partition("Adds a greeting.")[0]
+    assert "- and 15 more" in changed
+    assert len(changed) < limits.STEPS * (limits.STEP + 10)

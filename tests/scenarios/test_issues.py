@@ -204,3 +204,69 @@ def test_the_label_is_the_policys(village: Village) -> None:
     village.tom.unlabel(issue, "robot please")
     village.settle()
     assert village.stands(issue) == "held: label_removed, draft, waits for plan_decision"
+
+
+def test_an_issue_opened_with_the_label_gets_one_plan(village: Village) -> None:
+    """GitHub sends ``opened`` and, for each label, ``labeled``."""
+    issue = village.alice.call("POST", "/issues", title="The total is wrong", body="", labels=["bug", "agent"])[
+        "number"
+    ]
+    village.settle()
+    village.redeliver_all()
+    assert village.thread(issue) == ["status"]
+    assert village.stands(issue) == "draft, waits for runner"
+    assert len(village.runs()) == 1
+    assert village.notes(issue, "plan_requested") == ["a plan was asked for"]
+
+
+def test_a_locked_issue_holds_its_plan_until_it_is_unlocked(village: Village) -> None:
+    issue = village.executing()
+    job = village.runner(issue).job
+    village.github.control.lock_issue(village.repository, issue, "alice")
+    village.settle()
+    assert village.stands(issue) == "held: issue_locked, executing, waits for runner"
+    assert village.run_state(job) == "completed cancelled"
+    assert "Unlocking it lifts this." in village.text(issue, "status")
+    village.github.control.lock_issue(village.repository, issue, "alice", locked=False)
+    village.settle()
+    assert village.stands(issue) == "executing, waits for runner"
+    assert village.thread(issue) == ["status", "plan 1", "alice: /approve"]
+    assert village.notes(issue, "hold_lifted") == ["goes on with what was interrupted"]
+
+
+def test_an_issue_made_a_discussion_holds_its_plan(village: Village) -> None:
+    """It stays where it was, closed and locked, until somebody undoes both."""
+    issue = village.planned()
+    village.github.control.convert_issue(village.repository, issue, "alice")
+    village.settle()
+    assert village.stands(issue) == "held: issue_locked, draft, waits for plan_decision"
+    status = village.text(issue, "status")
+    assert "Reopening it lifts this." in status
+    assert "Unlocking it lifts this." in status
+    village.periodically("reconcile")
+    assert village.notes(issue, "hold_placed") == ["held: issue_closed", "held: issue_locked"]
+    assert village.thread(issue) == ["status", "plan 1"]
+
+
+def test_an_issue_moved_away_stops_its_plan_and_then_ends_it(village: Village) -> None:
+    issue = village.executing()
+    job = village.runner(issue).job
+    other = f"acme/other-{village.repository_id}"
+    village.github.control.create_repository(other, None)
+    village.excused = {"show_status"}
+    village.github.control.transfer_issue(village.repository, issue, other, "alice")
+    village.settle()
+    assert village.stands(issue) == "held: issue_transferred, executing, waits for runner"
+    assert village.run_state(job) == "completed cancelled"
+    village.periodically("reconcile")
+    assert village.stands(issue) == "cancelled"
+    assert village.path(issue) == ["draft", "approved", "executing", "cancelled"]
+
+
+def test_an_issue_closed_while_its_pull_request_is_open_stops_nothing(village: Village) -> None:
+    issue = village.pulled()
+    village.mia.call("PATCH", f"/issues/{issue}", state="closed")
+    village.settle()
+    village.alice.merge(village.plan(issue).pull_request or 0)
+    village.settle()
+    assert village.stands(issue) == "merged"

@@ -188,6 +188,7 @@ EVENTS: dict[Verb, type] = {
     Verb.ICEBOX: ev.Shelved,
     Verb.THAW: ev.Thawed,
     Verb.START: ev.StartRequested,
+    Verb.DEPENDS: ev.DependsChosen,
     Verb.PRIORITY: ev.PriorityChosen,
     Verb.AGENT: ev.AgentChosen,
     Verb.BUDGET: ev.BudgetChosen,

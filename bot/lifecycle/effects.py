@@ -39,6 +39,8 @@ class Topic(StrEnum):
     NOTHING_TO_DECIDE = "nothing_to_decide"
     NOT_NOW = "not_now"
     NOT_UNDERSTOOD = "not_understood"
+    DEPENDENCY_REFUSED = "dependency_refused"
+    DEPENDENCY_ENDED = "dependency_ended"
     PLAN_HELD = "plan_held"
     ISSUE_EDITED = "issue_edited"
     BASE_CONFLICT = "base_conflict"

@@ -13,7 +13,8 @@ from pydantic import Field
 from bot.lifecycle.approvers import Needed
 from bot.lifecycle.choices import Choices
 from bot.lifecycle.policy import Policy
-from bot.lifecycle.states import ENDED, Frozen, Gate, HoldCause, State, Via, WaitingOn
+from bot.lifecycle.queued import Queued
+from bot.lifecycle.states import ENDED, PAUSES, Frozen, Gate, HoldCause, State, Via, WaitingOn
 from runner.contract import Feedback, GateResult, JobKind, Outcome, SandboxReport, Work
 from runner.results import PlanDocument, Unit
 from runner.terms import AgentSpec, Budget, GateSpec
@@ -199,7 +200,7 @@ class Unverified(Frozen):
 
 
 class Hold(Frozen):
-    """A plan that stands still: since when, by whom, and the work that was stopped for it."""
+    """A plan that stands still: since when, by whom, and the work that was stopped for it, or not begun."""
 
     causes: tuple[HoldCause, ...]
     """Every cause that still stands, the latest first; the plan goes on when none is left."""
@@ -207,8 +208,13 @@ class Hold(Frozen):
     by: Person | None = None
     interrupted: Job | None = None
 
+    @property
+    def pauses(self) -> bool:
+        """Whether it only keeps new work from being begun: what runs ends, and people still decide."""
+        return PAUSES.issuperset(self.causes)
 
-class Plan(Frozen):
+
+class Plan(Queued):
     """The whole of what is known about a plan. See the module's docstring."""
 
     uid: str
@@ -269,8 +275,6 @@ class Plan(Frozen):
     """When the branch of a pull request that was closed unmerged goes."""
     overlaps: tuple[str, ...] = ()
     """Issues whose unmerged plans may touch the same files, where the policy only warns of it."""
-    waits_for: tuple[str, ...] = ()
-    """What the queue names: issue numbers or paths, for the status line."""
 
     @property
     def lane(self) -> str:
@@ -339,6 +343,11 @@ class Plan(Frozen):
     def budget(self) -> Budget:
         """What the plan may spend over all its jobs."""
         return self.choices.limits(self.policy)
+
+    @property
+    def frozen(self) -> bool:
+        """Whether it is held in a way that lets nobody steer it and nothing of it run."""
+        return self.hold is not None and not self.hold.pauses
 
     @property
     def approved_head(self) -> str | None:

@@ -6,17 +6,18 @@ A request is what the outside world shows before anything is checked. GitHub is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bot.lifecycle import events
 from bot.lifecycle.answers import answers_beside, read_answers
 from bot.lifecycle.choices import NotUnderstoodError, read_agent, read_budget, read_priority
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.commands import NAME, Command, Verb
+from bot.lifecycle.dependencies import NewestPlan, RefusedDependencyError, grant, read_dependencies
 from bot.lifecycle.plan import IssueSnapshot, Person, Repo
 from bot.lifecycle.policy import Action, Permission, Policy
 from bot.lifecycle.rights import Refusal, refused
-from bot.lifecycle.states import SILENT, Frozen, Via, WaitingOn
+from bot.lifecycle.states import SILENT, Frozen, HoldCause, Via, WaitingOn, is_pause_label
 from runner.contract import Feedback
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ class Request(Frozen):
     bot: str | None = None
     """The bot that said it, or the App through which a person did; None: a person's own words."""
 
+    @property
+    def pauses(self) -> bool:
+        """Whether a label was set that pauses the plan, rather than one that asks for it."""
+        return self.via is Via.LABEL and is_pause_label(self.command.argument)
+
 
 class Reading(Frozen):
     """What GitHub answered at the moment of decision."""
@@ -67,6 +73,8 @@ class Reading(Frozen):
     issue: IssueSnapshot | None = None
     text: str = ""
     """The comment as it reads now, where what it says is no command."""
+    pauses: tuple[HoldCause, ...] = ()
+    """What keeps new work from being begun; read where a plan begins, or begins again."""
     plan_sha256: str | None = None
     branch_head: str | None = None
     remarks: tuple[Feedback, ...] = ()
@@ -102,7 +110,6 @@ ACTIONS: dict[Verb, Action] = {
 """What each command needs the right to."""
 WORDLESS: dict[Verb, type[events.HumanEvent]] = {
     Verb.CANCEL: events.CancelRequested,
-    Verb.REOPEN: events.ReopenRequested,
     Verb.ICEBOX: events.Shelved,
     Verb.THAW: events.Thawed,
     Verb.START: events.StartRequested,
@@ -116,14 +123,35 @@ REWRITES: dict[Verb, type[events.UpdateRequested | events.ExpandRequested | even
     Verb.SPLIT: events.SplitRequested,
 }
 """Commands that have the plan written anew, with what was remarked on it."""
-NOT_YET = frozenset({Verb.FIX, Verb.ACCEPT, Verb.DEPENDS})
+NOT_YET = frozenset({Verb.FIX, Verb.ACCEPT})
 """Commands that this version knows and does not carry out."""
 TAKES_ISSUE = frozenset({Verb.PLAN, Verb.UPDATE})
 """Commands that take the issue's text: as it read when they were said, whoever edits it a moment later."""
 
 
-def decide(request: Request, reading: Reading, plan: Plan | None) -> events.Event | Refusal:
-    """Return the event a request amounts to, or why it amounts to none."""
+def decide(
+    request: Request, reading: Reading, plan: Plan | None, newest: NewestPlan = lambda _: None
+) -> events.Event | Refusal:
+    """Return the event a request amounts to, or why it amounts to none.
+
+    ``newest`` looks up other plans of the repository, for what this one is to depend on.
+    """
+    if (refusal := _refused(request, reading, plan)) is not None:
+        return refusal
+    if request.pauses:
+        return events.HoldPlaced(at=request.at, source=request.source, cause=HoldCause.LABEL_PAUSED, by=request.actor)
+    try:
+        if request.command.verb is Verb.DEPENDS:
+            return _depends(request, plan, newest)
+        return _event(request, reading, plan)
+    except NotUnderstoodError as fault:
+        return Refusal(topic=None if request.via in SILENT else "not_understood", reason=str(fault))
+    except RefusedDependencyError as fault:
+        return Refusal(topic="dependency_refused", reason=str(fault))
+
+
+def _refused(request: Request, reading: Reading, plan: Plan | None) -> Refusal | None:
+    """Return why the request is not even heard: nothing was said to us, by somebody who may, about what is there."""
     if (silence := _not_said_to_us(request, reading)) is not None:
         return Refusal(topic=None, reason=silence)
     if request.via is Via.BUTTON and not _is_up(request.on_head, plan):
@@ -131,12 +159,7 @@ def decide(request: Request, reading: Reading, plan: Plan | None) -> events.Even
     action = ACTIONS[request.command.verb]
     if (refusal := refused(request, reading, plan, action)) is not None:
         return refusal
-    if request.via is Via.REACTION and (refusal := _stale_reaction(request, plan)):
-        return refusal
-    try:
-        return _event(request, reading, plan)
-    except NotUnderstoodError as fault:
-        return Refusal(topic=None if request.via in SILENT else "not_understood", reason=str(fault))
+    return _stale_reaction(request, plan) if request.via is Via.REACTION else None
 
 
 def _not_said_to_us(request: Request, reading: Reading) -> str | None:
@@ -168,8 +191,8 @@ def _stale_reaction(request: Request, plan: Plan | None) -> Refusal | None:
     return None
 
 
-def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Event | Refusal:  # noqa: C901, PLR0911 - a case a verb
-    said = {
+def _said(request: Request) -> dict[str, Any]:
+    return {
         "at": request.at,
         "source": request.source,
         "by": request.actor,
@@ -177,6 +200,16 @@ def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Even
         "comment_id": request.comment_id,
         "thread": request.thread,
     }
+
+
+def _depends(request: Request, plan: Plan | None, newest: NewestPlan) -> events.DependsChosen:
+    """Return what the plan depends on from now on; without a plan nobody will ask what that would be."""
+    wish = read_dependencies(request.command.argument)
+    return events.DependsChosen(**_said(request), depends_on=grant(wish, plan, newest) if plan else wish.issues)
+
+
+def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Event | Refusal:  # noqa: C901, PLR0911 - a case a verb
+    said = _said(request)
     words = request.command.argument
     if request.command.verb in NOT_YET:
         return Refusal(topic="not_now", reason=f"/{request.command.verb} is not carried out by this version")
@@ -189,7 +222,10 @@ def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Even
                 issue_number=request.issue_number,
                 issue=reading.issue,
                 policy=reading.policy,
+                pauses=reading.pauses,
             )
+        case Verb.REOPEN:
+            return events.ReopenRequested(**said, pauses=reading.pauses)
         case Verb.APPROVE:
             return events.Approved(
                 **said,

@@ -60,7 +60,7 @@ def _without_right(request: Request, reading: Reading, plan: Plan | None, action
         return None
     if action is Action.DECIDE:
         named = {"teams": " ".join(approvers.teams), "users": " ".join(approvers.users)}
-    topic = "needs_triage" if action is Action.REQUEST_PLAN else "not_allowed"
+    topic = "needs_triage" if action is Action.REQUEST_PLAN and not request.pauses else "not_allowed"
     silent = request.via in SILENT or is_bot(request.actor.login)
     details = {name: value for name, value in named.items() if value}
     return Refusal(topic=None if silent else topic, reason=reason, needs=needs, details=details)

@@ -70,6 +70,27 @@ class HoldCause(StrEnum):
     LABEL_PAUSED = "label_paused"
 
 
+PAUSES = frozenset({HoldCause.POLICY_PAUSED, HoldCause.LABEL_PAUSED})
+"""Causes that keep new work from being begun and nothing else: what runs ends, and people still decide."""
+
+
+PAUSE_LABEL = "twogate: paused"
+"""The label on an issue that pauses its plan."""
+
+
+def is_pause_label(name: str) -> bool:
+    """Whether a label of this name pauses a plan. GitHub's labels know no case, nor does this."""
+    return name.strip().casefold() == PAUSE_LABEL
+
+
+class Limit(StrEnum):
+    """Whose slots are taken where a plan waits for one."""
+
+    REPOSITORY = "repository"
+    HOST = "host"
+    """Of all repositories that this bot serves."""
+
+
 class Gate(StrEnum):
     """The two human decisions."""
 

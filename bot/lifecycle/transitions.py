@@ -9,8 +9,8 @@ move and where that can lead, and for all other states why nothing happens:
 * ``stay(states, why)``          nothing changes; the journal says why.
 
 Three rules stand before the table, in :func:`transition`: an event of a job that is not the plan's open one is late
-and changes nothing; while a plan is held, or its parts are being made, nobody steers it, but anybody may end it; and a
-move never skips a version.
+and changes nothing; while a plan is held other than by a pause, or its parts are being made, nobody steers it, but
+anybody may end it; and a move never skips a version.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import get_args
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
-from bot.lifecycle.moves import diff, jobs, people, pulls, shaping, split, world
+from bot.lifecycle.moves import diff, jobs, people, pulls, queue, shaping, split, world
 from bot.lifecycle.moves.common import Step, answer, changed, moved, post_revision, show_status, start_planning
-from bot.lifecycle.plan import Part, Plan, Revision
+from bot.lifecycle.plan import Hold, Part, Plan, Revision
 from bot.lifecycle.rules import Cells, at, complete, go, refuse, stay
-from bot.lifecycle.states import State, Via
+from bot.lifecycle.states import PAUSES, State, Via
 
 EVENTS: tuple[type, ...] = get_args(get_args(ev.Event)[0])
 """Every kind of event."""
@@ -155,6 +155,11 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         refuse(ALL - OPEN, ENDED),
     ),
     ev.PriorityChosen: (at(OPEN, people.choose_priority), refuse(ALL - OPEN, ENDED)),
+    ev.DependsChosen: (
+        at({D, A, F, I}, queue.choose_dependencies),
+        refuse(WORKING | {R, P}, "its work has begun; what it waits for is chosen before that"),
+        refuse(ALL - OPEN, ENDED),
+    ),
     ev.StartRequested: (
         at(A, people.start_past_overlap),
         refuse({D, I}, "it is not approved yet"),
@@ -203,7 +208,12 @@ ROWS: dict[type, tuple[Cells, ...]] = {
     ev.EffectFailed: (at(BEFORE_PR, world.effect_failed, to=F), at(ALL - BEFORE_PR, world.refusal_noted)),
     # the queue
     ev.SlotGranted: (go(A, jobs.start_execution, to=X), stay(ALL - {A}, "not in the queue")),
-    ev.QueueWaits: (at(A, jobs.wait_in_queue), stay(ALL - {A}, "not in the queue")),
+    ev.QueueWaits: (at(A, queue.wait), stay(ALL - {A}, "not in the queue")),
+    ev.DependencyEnded: (
+        at({D, A, F, I}, queue.dependency_ended),
+        stay(WORKING | {R, P}, "its work has begun"),
+        stay(ALL - OPEN, ENDED),
+    ),
     # what others do on GitHub
     ev.PlanCommentChanged: (
         at(D, world.plan_comment_changed),
@@ -229,11 +239,10 @@ ROWS: dict[type, tuple[Cells, ...]] = {
     ev.PullRequestQueued: (at(P, pulls.queued), stay(ALL - {P}, "no pull request is open")),
     ev.BranchExpired: (at(N, pulls.branch_expired), stay(ALL - {N}, "the branch is in use, or gone")),
     ev.HoldPlaced: (
-        at(BEFORE_PR, world.hold),
-        stay(P, "its pull request goes on by itself"),
+        at(OPEN, world.hold),
         stay(ALL - OPEN, ENDED),
     ),
-    ev.HoldLifted: (at(BEFORE_PR, world.lift), stay(ALL - BEFORE_PR, "it is not held")),
+    ev.HoldLifted: (at(OPEN, world.lift), stay(ALL - OPEN, "it is not held")),
     ev.Gone: (go(OPEN, world.gone, to=C), stay(ALL - OPEN, ENDED)),
 }
 
@@ -244,7 +253,7 @@ TABLE = complete(ROWS, EVENTS)
 STEERING = (
     *(ev.Approved, ev.UpdateRequested, ev.ExpandRequested, ev.SplitRequested, ev.Answered),
     *(ev.RetryRequested, ev.ReviseRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed),
-    *(ev.AgentChosen, ev.BudgetChosen, ev.PriorityChosen, ev.StartRequested),
+    *(ev.AgentChosen, ev.BudgetChosen, ev.PriorityChosen, ev.DependsChosen, ev.StartRequested),
 )
 """What nobody can do to a plan that is held, or whose parts are being made."""
 _JOB_EVENTS = get_args(ev.JobEvent)
@@ -273,8 +282,9 @@ def _step(plan: Plan, event: ev.Event) -> Step:
 
 
 def _nobody_steers(plan: Plan, event: ev.HumanEvent) -> Step | None:
-    if plan.hold is not None:
-        return answer(plan, event, fx.Topic.PLAN_HELD, "held: nobody steers it now", cause=plan.hold.causes[0])
+    if plan.hold is not None and plan.frozen:
+        cause = next(cause for cause in plan.hold.causes if cause not in PAUSES)
+        return answer(plan, event, fx.Topic.PLAN_HELD, "held: nobody steers it now", cause=cause)
     if plan.splitting:
         return answer(plan, event, fx.Topic.NOT_NOW, BEING_SPLIT, why=BEING_SPLIT)
     return None
@@ -295,6 +305,7 @@ def open_plan(event: ev.PlanRequested, uid: str, try_number: int) -> Step:
         requester=event.by,
         requested_at=event.at,
         label=event.policy.label if event.via is Via.LABEL or event.part else None,
+        hold=Hold(causes=event.pauses, at=event.at, by=event.by) if event.pauses else None,
     )
     step = _first(plan) if event.part is None else _part(plan, event.part)
     return Step(step.plan.model_copy(update={"version": 1}), step.effects, step.note)

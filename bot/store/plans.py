@@ -35,6 +35,31 @@ def latest(tx: Tx, lane: str) -> Plan | None:
     return _one(tx, select(plans.c.document).where(plans.c.lane == lane).order_by(plans.c.try_number.desc()).limit(1))
 
 
+def glimpse(tx: Tx, lane: str) -> Plan | None:
+    """Return the same without locking it: for a look at plans that are not to be changed."""
+    found = select(plans.c.document).where(plans.c.lane == lane).order_by(plans.c.try_number.desc()).limit(1)
+    row = tx.execute(found).first()
+    return None if row is None else _plan(row[0])
+
+
+def newest_states(tx: Tx, repository_id: int, issues: Iterable[int]) -> dict[int, State]:
+    """Return the states of these issues' newest plans; an issue without a plan is left out."""
+    c = plans.c
+    wanted = (c.repository_id == repository_id, c.issue_number.in_(list(issues)))
+    rows = tx.execute(select(c.issue_number, c.state).where(*wanted).order_by(c.try_number))
+    return {issue: State(state) for issue, state in rows}
+
+
+def in_states(tx: Tx, states: Iterable[State]) -> list[Plan]:
+    """Return the plans of all repositories in these states, the oldest first."""
+    return _all(tx, select(plans.c.document).where(plans.c.state.in_(list(states))))
+
+
+def repositories_in(tx: Tx, state: State) -> list[int]:
+    """Return the repositories that have a plan in this state."""
+    return list(tx.execute(select(plans.c.repository_id).where(plans.c.state == state).distinct()).scalars())
+
+
 def get(tx: Tx, uid: str) -> Plan | None:
     """Return a plan by its random name."""
     return _one(tx, select(plans.c.document).where(plans.c.uid == uid))
@@ -143,7 +168,7 @@ def _columns(tx: Tx, plan: Plan) -> dict[str, Any]:
         "approved_at": plan.plan_approval.at if plan.plan_approval else None,
         "branch": plan.branch,
         "pull_request": plan.pull_request,
-        "poll_at": tx.now if plan.waiting_on in POLLED and plan.hold is None else None,
+        "poll_at": tx.now if plan.waiting_on in POLLED and not plan.frozen else None,
         "document": dump(plan.model_dump(mode="json")),
         "updated_at": tx.now,
     }

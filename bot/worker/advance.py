@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.commands import Verb
-from bot.lifecycle.queue import IN_THE_QUEUES_SIGHT, Verdict, next_starts
+from bot.lifecycle.plan import lane
 from bot.lifecycle.requests import Request, decide
 from bot.lifecycle.rights import Refusal
 from bot.store import outbox, plans
@@ -17,11 +17,13 @@ from bot.store.events import EVENT
 from bot.worker.apply import QUEUE, apply, ask_queue, open_new
 from bot.worker.asking import answer, ask, refuse, tell_faults, unjudged
 from bot.worker.context import Judged
+from bot.worker.queues import look_again
 from bot.worker.translate import translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bot.lifecycle.dependencies import NewestPlan
     from bot.lifecycle.plan import Plan
     from bot.store.deliveries import Delivery
     from bot.store.engine import Tx
@@ -31,17 +33,21 @@ class Advance:
     """The worker's ``advance``: takes a delivery of any source and returns what came of it."""
 
     def __init__(
-        self, bot_user_id: Callable[[], int], new_uid: Callable[[], str] = lambda: secrets.token_hex(6)
+        self,
+        bot_user_id: Callable[[], int],
+        new_uid: Callable[[], str] = lambda: secrets.token_hex(6),
+        host_slots: int | None = None,
     ) -> None:
         self._bot_user_id = bot_user_id
         self._new_uid = new_uid
+        self._host_slots = host_slots
 
     def __call__(self, tx: Tx, delivery: Delivery) -> str:
         """Advance whatever the delivery is about."""
         if delivery.source == "github":
             return translate(tx, delivery, self._bot_user_id())
         if delivery.event == QUEUE:
-            return self._queue(tx, delivery)
+            return look_again(tx, delivery, self._host_slots)
         if delivery.event == "request":
             return ask(tx, Request.model_validate_json(delivery.body))
         if delivery.event == "authorised":
@@ -84,38 +90,25 @@ class Advance:
 
     def _decide(self, tx: Tx, judged: Judged) -> str:
         request = judged.request
-        lane = f"{request.repo.id}:{request.issue_number}"
-        plan = plans.latest(tx, lane)
-        event = decide(request, judged.reading, plan)
+        lane_ = lane(request.repo.id, request.issue_number)
+        plan = plans.latest(tx, lane_)
+        event = decide(request, judged.reading, plan, _newest_plans(tx, request))
         if isinstance(event, Refusal):
-            return refuse(tx, request, event, lane)
-        tell_faults(tx, request, judged.faults, lane)
+            return refuse(tx, request, event, lane_)
+        tell_faults(tx, request, judged.faults, lane_)
         if isinstance(event, ev.PlanRequested) and (plan is None or plan.ended):
             return self._open(tx, event, plan)
         if request.command.verb is Verb.HELP:
             word = request.command.argument
             unknown = {"word": word} if word and word not in set(Verb) else {}
-            return answer(tx, request, fx.Topic.HELP, lane, **unknown)
+            return answer(tx, request, fx.Topic.HELP, lane_, **unknown)
         if plan is None:
-            return answer(tx, request, fx.Topic.NO_PLAN, lane)
+            return answer(tx, request, fx.Topic.NO_PLAN, lane_)
         return apply(tx, plan, event)
 
-    def _queue(self, tx: Tx, delivery: Delivery) -> str:
-        repository_id = int(delivery.lane.split(":")[0])
-        known = plans.in_repository(tx, repository_id, IN_THE_QUEUES_SIGHT)
-        newest = max(known, key=lambda plan: plan.requested_at, default=None)
-        if newest is None:
-            return "no plan is open"
-        verdicts = next_starts(known, newest.policy)
-        notes = [self._queued(tx, delivery, verdict) for verdict in verdicts]
-        return "; ".join(notes) or "nothing waits"
 
-    def _queued(self, tx: Tx, delivery: Delivery, verdict: Verdict) -> str:
-        plan = plans.get(tx, verdict.uid)
-        if plan is None:
-            return "gone"
-        said = {"at": delivery.received_at, "source": delivery.guid}
-        if verdict.starts:
-            return f"#{plan.issue_number}: {apply(tx, plan, ev.SlotGranted(**said, overlaps=verdict.overlaps))}"
-        event = ev.QueueWaits.model_validate({**said, "on": verdict.on, "waits_for": verdict.waits_for})
-        return f"#{plan.issue_number}: {apply(tx, plan, event)}"
+def _newest_plans(tx: Tx, request: Request) -> NewestPlan:
+    """Return the look-up of a repository's plans; no other decision on what depends on what comes in between."""
+    if request.command.verb is Verb.DEPENDS:
+        tx.exclusive(f"dependencies:{request.repo.id}")
+    return lambda issue: plans.glimpse(tx, lane(request.repo.id, issue))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bot.lifecycle.dependencies import ended_unmerged
 from bot.lifecycle.events import BranchExpired
 from bot.lifecycle.plan import lane
 from bot.lifecycle.transitions import open_plan, transition
@@ -11,6 +12,7 @@ from bot.store import deliveries, jobs, journal, outbox, plans, timers, usage
 from bot.store.deliveries import NewDelivery
 from bot.store.events import EVENT
 from bot.store.journal import Entry
+from bot.worker.dependants import tell_dependants
 from bot.worker.schedule import JOB_START_DEADLINE
 
 if TYPE_CHECKING:
@@ -45,13 +47,15 @@ def _follow(tx: Tx, before: Plan | None, step: Step, event: Event) -> None:
     _keep_jobs(tx, before, plan)
     _keep_timers(tx, before, plan)
     outbox.add(tx, step.effects, lane=plan.lane, installation_id=plan.repo.installation_id, plan_uid=plan.uid)
+    if before is not None and not before.ended and ended_unmerged(plan):
+        tell_dependants(tx, plan, event.at)
     if before is None or _in_queue(before) != _in_queue(plan):
         ask_queue(tx, plan.repo.id, plan.repo.installation_id, f"{plan.uid}:{plan.version}")
 
 
 def _in_queue(plan: Plan) -> tuple[object, ...]:
     """Return what the queue goes by, apart from what a plan keeps while it waits."""
-    return plan.state, plan.hold, plan.choices
+    return plan.state, plan.hold, plan.choices, plan.diff_approval is None
 
 
 def ask_queue(tx: Tx, repository_id: int, installation_id: int, why: str) -> None:

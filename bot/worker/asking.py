@@ -54,7 +54,7 @@ def refuse(tx: Tx, request: Request, refusal: Refusal, lane: str) -> str:
             fx.Topic(refusal.topic),
             lane,
             needs=needs,
-            verb=request.command.verb,
+            verb="" if request.via is Via.LABEL else request.command.verb,
             why=refusal.reason,
             **refusal.details,
         )

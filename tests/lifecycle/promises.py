@@ -40,7 +40,7 @@ class Promises:
         for verb in offered:
             event = EVENTS[verb]
             assert TABLE[plan.state, event].move, f"{plan.state} offers /{verb}, which it refuses:\n{text}"
-            assert plan.hold is None or event not in STEERING, f"held, and offers /{verb}:\n{text}"
+            assert not plan.frozen or event not in STEERING, f"held, and offers /{verb}:\n{text}"
 
     @invariant()
     def approvals_cover_what_stands(self) -> None:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from bot.lifecycle.approvers import Approvers, Needed
+from bot.lifecycle.choices import Choices
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.costs import CostRow, PlanCost
 from bot.lifecycle.permission import Permission
@@ -24,7 +25,7 @@ from bot.lifecycle.plan import (
     Unverified,
 )
 from bot.lifecycle.policy import parse_policy
-from bot.lifecycle.states import Gate, HoldCause, State, Via, WaitingOn
+from bot.lifecycle.states import Gate, HoldCause, Limit, State, Via, WaitingOn
 from runner.contract import (
     Collision,
     Feedback,
@@ -241,9 +242,29 @@ STATUS = {
     "draft-splitting": plan(waiting_on=WaitingOn.BOT, split=SPLIT),
     "draft-person": plan(waiting_on=WaitingOn.PERSON),
     "draft-bot": plan(waiting_on=WaitingOn.BOT),
-    "approved-slot": plan(State.APPROVED, WaitingOn.SLOT, waits_for=("#3", "#5"), **APPROVED),
-    "approved-overlap": plan(State.APPROVED, WaitingOn.OVERLAP, waits_for=("#7",), **APPROVED),
-    "approved-dependency": plan(State.APPROVED, WaitingOn.DEPENDENCY, waits_for=("#8", "#9", "#10"), **APPROVED),
+    "approved-slot": plan(State.APPROVED, WaitingOn.SLOT, waits_for=("#3", "#5"), place=2, limit=Limit.REPOSITORY, **APPROVED),
+    "approved-host": plan(State.APPROVED, WaitingOn.SLOT, place=11, limit=Limit.HOST, **APPROVED),
+    "approved-just-now": plan(State.APPROVED, WaitingOn.SLOT, **APPROVED),
+    "approved-overlap": plan(State.APPROVED, WaitingOn.OVERLAP, waits_for=("#7",), place=1, **APPROVED),
+    "approved-reviewers": plan(State.APPROVED, WaitingOn.REVIEWERS, waits_for=("#3", "#5", "#6"), place=1, **APPROVED),
+    "approved-reviewers-far": plan(State.APPROVED, WaitingOn.REVIEWERS, place=11, **APPROVED),
+    "approved-dependency": plan(
+        State.APPROVED,
+        WaitingOn.DEPENDENCY,
+        waits_for=("#8", "#9", "#10"),
+        choices=Choices(depends_on=(7, 8, 9, 10)),
+        place=3,
+        **APPROVED,
+    ),
+    "approved-in-vain": plan(
+        State.APPROVED,
+        WaitingOn.DEPENDENCY,
+        waits_for=("#8", "#9"),
+        in_vain=("#9",),
+        choices=Choices(depends_on=(8, 9)),
+        place=1,
+        **APPROVED,
+    ),
     "executing": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(), **APPROVED),
     "executing-conflict": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(merge_base_in=True), **REVIEWED),
     "verifying": plan(State.VERIFYING, WaitingOn.RUNNER, job=job(), **APPROVED),
@@ -293,6 +314,19 @@ STATUS = {
     ),
     "split": plan(State.SPLIT, None, waits_for=("#41", "#42", "#43"), split=MADE),
     "split-elsewhere": plan(State.SPLIT, None, waits_for=("#20", "#21")),
+    "paused": plan(hold=Hold(causes=(HoldCause.LABEL_PAUSED, HoldCause.POLICY_PAUSED), at=5.0)),
+    "paused-before-planning": plan(
+        waiting_on=WaitingOn.RUNNER,
+        revisions=(),
+        hold=Hold(causes=(HoldCause.POLICY_PAUSED,), at=5.0, interrupted=job(JobKind.PLAN, Unit.CREATE_PLAN)),
+    ),
+    "paused-at-work": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(), hold=Hold(causes=(HoldCause.LABEL_PAUSED,), at=5.0), **APPROVED),
+    "paused-between": plan(
+        State.EXECUTING,
+        WaitingOn.RUNNER,
+        hold=Hold(causes=(HoldCause.LABEL_PAUSED,), at=5.0, interrupted=job()),
+        **APPROVED,
+    ),
     "held": plan(
         State.EXECUTING,
         WaitingOn.RUNNER,

@@ -341,6 +341,7 @@ EXTRA = {
     ev.UpdateRequested: {"text": "x"},
     ev.Answered: {"answers": ()},
     ev.PriorityChosen: {"priority": PlanPriority.LOW},
+    ev.DependsChosen: {"depends_on": (7,)},
     **{kind: fields for kind, (fields, _) in CHOSEN.items()},
 }
 REFUSED = [

@@ -14,7 +14,7 @@ from bot.lifecycle.transitions import TABLE
 from runner.contract import JobKind, Outcome
 from runner.results import Unit, Verdict
 from tests.lifecycle import stories
-from tests.lifecycle.makers import HEAD, ISSUE, UID, document, said
+from tests.lifecycle.makers import HEAD, ISSUE, UID, document, new_plan, said
 from tests.lifecycle.stepping import STATUS, keys, plan, put, unchanged
 
 AT = {"at": 500.0, "source": "w-1"}
@@ -314,6 +314,7 @@ STEERING = [
     said(ev.AgentChosen, agent=None),
     said(ev.BudgetChosen, budget=None),
     said(ev.PriorityChosen, priority=PlanPriority.HIGH),
+    said(ev.DependsChosen, depends_on=(7,)),
     said(ev.StartRequested),
 ]
 
@@ -376,6 +377,86 @@ def test_a_pull_request_that_opened_all_the_same_is_held_no_longer():
     assert (step.plan.state, step.plan.hold) == (State.PR_OPEN, None)
 
 
+# paused
+
+PAUSE = ev.HoldPlaced(**AT, cause=HoldCause.LABEL_PAUSED, by=BOB)
+RESUME = ev.HoldLifted(**AT, cause=HoldCause.LABEL_PAUSED)
+NOT_DISPATCHED = EXECUTING.model_copy(update={"job": EXECUTING.job.model_copy(update={"run_id": None})})
+
+
+def test_a_pause_lets_work_end_that_has_a_run():
+    paused = put(EXECUTING, PAUSE)
+    assert (paused.plan.job, paused.plan.hold.interrupted) == (EXECUTING.job, None)
+    assert (paused.plan.frozen, keys(paused)) == (False, [STATUS])
+    resumed = put(paused.plan, RESUME)
+    assert (resumed.plan.job, resumed.plan.hold, keys(resumed)) == (EXECUTING.job, None, [":status:9"])
+
+
+def test_a_pause_takes_back_what_has_no_run_yet():
+    paused = put(NOT_DISPATCHED, PAUSE)
+    assert (paused.plan.job, paused.plan.hold.interrupted) == (None, NOT_DISPATCHED.job)
+    assert keys(paused) == ["-3:stop", STATUS]
+    assert keys(put(paused.plan, RESUME)) == ["-4:dispatch", ":status:9"]
+
+
+@pytest.mark.parametrize(("first", "second"), [(PAUSE, CLOSED), (CLOSED, PAUSE)], ids=["pause first", "pause second"])
+def test_what_freezes_a_paused_plan_stops_its_work_and_the_pause_outlasts_it(first, second):
+    both = put(EXECUTING, first, second)
+    assert (both.plan.frozen, both.plan.job, both.plan.hold.interrupted) == (True, None, EXECUTING.job)
+    told = put(both.plan, said(ev.UpdateRequested, text="x"))
+    assert told.effects[0].details == {"cause": HoldCause.ISSUE_CLOSED}
+    left = put(both.plan, REOPENED)
+    assert (left.plan.frozen, left.plan.job, keys(left)) == (False, None, [":status:10"])
+    assert keys(put(left.plan, RESUME)) == ["-4:dispatch", ":status:11"]
+
+
+def test_people_decide_on_a_paused_plan_and_what_follows_begins_after_the_pause():
+    asked = put(put(AT_PLAN_GATE, PAUSE).plan, said(ev.UpdateRequested, text="smaller"))
+    assert (asked.plan.state, asked.plan.waiting_on, asked.plan.job) == (State.DRAFT, WaitingOn.RUNNER, None)
+    assert keys(asked) == [":status:9"]
+    begun = put(asked.plan, RESUME)
+    assert begun.plan.job.unit is Unit.UPDATE_PLAN
+    assert [feedback.text for feedback in begun.plan.feedback] == ["smaller"]
+    assert put(asked.plan, said(ev.CancelRequested)).plan.hold is None
+
+
+def test_a_job_lost_in_a_pause_is_tried_again_after_it():
+    lost = put(EXECUTING, PAUSE, ev.JobLost(**AT, job=EXECUTING.job.id, sentence="silent"))
+    assert (lost.plan.job, lost.plan.hold.interrupted.lost_before) == (None, True)
+    assert not any(isinstance(effect, fx.Dispatch) for effect in lost.effects)
+    assert put(lost.plan, RESUME).plan.job.lost_before
+
+
+@pytest.mark.parametrize("cause", [HoldCause.POLICY_PAUSED, HoldCause.LABEL_PAUSED])
+def test_a_pause_reaches_a_plan_whose_pull_request_is_open(cause):
+    paused = put(PR_OPEN, ev.HoldPlaced(**AT, cause=cause))
+    assert (paused.plan.state, paused.plan.hold.causes) == (State.PR_OPEN, (cause,))
+    assert put(paused.plan, ev.HoldLifted(**AT, cause=cause)).plan.hold is None
+    frozen = put(PR_OPEN, CLOSED)
+    assert unchanged(PR_OPEN, frozen)
+    assert frozen.note == "its pull request goes on by itself"
+
+
+def test_a_pull_request_that_opens_in_a_pause_stays_paused():
+    step = put(DIFF_APPROVED, PAUSE, ev.PullRequestOpened(**AT, number=34, url="https://github.com/acme/shop/pull/34"))
+    assert (step.plan.state, step.plan.hold.causes) == (State.PR_OPEN, (HoldCause.LABEL_PAUSED,))
+
+
+def test_a_plan_that_begins_in_a_pause_begins_nothing():
+    pauses = (HoldCause.POLICY_PAUSED,)
+    new = new_plan(pauses=pauses)
+    assert (new.state, new.job, new.hold.causes, new.hold.interrupted.unit) == (
+        State.DRAFT,
+        None,
+        pauses,
+        Unit.CREATE_PLAN,
+    )
+    ended = plan(State.CANCELLED, None)
+    again = put(ended, said(ev.ReopenRequested, pauses=pauses))
+    assert (again.plan.state, again.plan.hold.causes) == (State.DRAFT, pauses)
+    assert put(ended, said(ev.ReopenRequested)).plan.hold is None
+
+
 # pairs that change nothing
 
 EXTRA = {
@@ -392,6 +473,7 @@ EXTRA = {
     ev.HoldPlaced: {"cause": HoldCause.PAUSED},
     ev.HoldLifted: {"cause": HoldCause.PAUSED},
     ev.Gone: {"what": "the issue"},
+    ev.DependencyEnded: {"issue": 7, "how": State.REJECTED},
 }
 STAYS = [
     (state, event)

@@ -1,25 +1,23 @@
-"""Which plans start, which wait, and for whom; and whether two patterns meet."""
+"""Which plans start, which wait, and for whom."""
 
 from __future__ import annotations
 
-import itertools
 import random
-import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.lifecycle.choices import Choices, PlanPriority
-from bot.lifecycle.globs import meet, overlapping
 from bot.lifecycle.plan import Approval, Hold, Plan, Revision
 from bot.lifecycle.policy import Policy
-from bot.lifecycle.queue import Verdict, next_starts
-from bot.lifecycle.states import Gate, HoldCause, State, Via, WaitingOn
-from runner.globs import matches
+from bot.lifecycle.queue import Queue, Verdict, share_out, takes_slot
+from bot.lifecycle.states import Gate, HoldCause, Limit, State, Via, WaitingOn
 from tests.lifecycle.makers import ALICE, ISSUE, REPO, document
+from tests.lifecycle.stories import job
 
 HELD = Hold(causes=(HoldCause.LABEL_REMOVED,), at=1.0)
+PAUSED = Hold(causes=(HoldCause.LABEL_PAUSED,), at=1.0)
 
 
 def plan(number: int, *files: str, state: State = State.APPROVED, at: float | None = None, **fields) -> Plan:
@@ -42,8 +40,17 @@ def starts(number: int, *overlaps: str) -> Verdict:
     return Verdict(uid=f"{number:08x}", on=None, overlaps=overlaps)
 
 
-def waits(number: int, on: WaitingOn, *waits_for: str, position: int = 1) -> Verdict:
-    return Verdict(uid=f"{number:08x}", on=on, waits_for=waits_for, position=position)
+def waits(number: int, on: WaitingOn, *waits_for: str, place: int = 1, **fields) -> Verdict:
+    if on is WaitingOn.SLOT:
+        fields.setdefault("limit", Limit.REPOSITORY)
+    return Verdict(uid=f"{number:08x}", on=on, waits_for=waits_for, place=place, **fields)
+
+
+def next_starts(
+    plans: list[Plan], policy: Policy, host_slots: int | None = None, **newest: State
+) -> tuple[Verdict, ...]:
+    states = {int(name.removeprefix("of_")): state for name, state in newest.items()}
+    return Queue(500, policy, tuple(plans), states).verdicts(host_slots)
 
 
 def test_nothing_approved_starts_nothing():
@@ -66,8 +73,8 @@ def test_slots_are_given_out_and_the_rest_is_told_its_place():
     assert next_starts(plans, Policy(max_parallel=2)) == (
         starts(1),
         starts(2),
-        waits(3, WaitingOn.SLOT, "#1", "#2", position=1),
-        waits(4, WaitingOn.SLOT, "#1", "#2", position=2),
+        waits(3, WaitingOn.SLOT, "#1", "#2", place=1),
+        waits(4, WaitingOn.SLOT, "#1", "#2", place=2),
     )
 
 
@@ -148,62 +155,6 @@ def test_never_more_at_once_than_slots_nor_two_on_one_file(rows, slots):
     assert len(files) == len(set(files))
 
 
-# patterns
-
-NAMED = [f"src/module{number}/file.py" for number in range(400)]
-SEGMENTS = st.sampled_from(["a", "b", "*", "?", "**", "a*", "*b", "ab", "?b", "a?", "**b"])
-PATTERNS = st.builds(
-    lambda parts, end: "/".join(parts) + end, st.lists(SEGMENTS, min_size=1, max_size=3), st.sampled_from(["", "/"])
-)
-NAMES = ["a", "b", "c", "ab", "ba", "bb"]
-PATHS = ["/".join(parts) for depth in (1, 2, 3, 4) for parts in itertools.product(NAMES, repeat=depth)]
-
-
-@settings(max_examples=150, deadline=None)
-@given(PATTERNS, PATTERNS)
-def test_two_patterns_meet_exactly_where_a_path_shows_it(one, other):
-    shown = any(matches(one, path) and matches(other, path) for path in PATHS)
-    assert meet(one, other) == meet(other, one)
-    if shown:
-        assert meet(one, other)
-    elif meet(one, other):  # the witness may be longer than the paths tried
-        literal = sum(part not in {"**", "*"} for part in f"{one}/{other}".split("/"))
-        assert literal > 3
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "answer"),
-    [
-        ("src/**", "src/a/b.py", True),
-        ("src/**", "src", False),
-        ("src/", "src/a", True),
-        ("src/*.py", "src/a/*.py", False),
-        ("**/*.py", "src/**", True),
-        ("**/*.py", "**/*.md", False),
-        ("*.py", "a*", True),
-        ("a?c", "abc", True),
-        ("a?c", "ac", False),
-        ("**", "anything", True),
-        ("**/test/**", "src/**/unit/*", True),
-        ("app/[id]/page.tsx", "app/[id]/*", True),
-        ("app/[id]/page.tsx", "app/i/page.tsx", False),
-        ("A", "a", False),
-        ("a/**/b", "a/b", True),
-        ("*a*b*", "*c*d*", True),
-    ],
-)
-def test_known_pairs(one, other, answer):
-    assert meet(one, other) is meet(other, one) is answer
-
-
-def test_hostile_patterns_take_no_long_time():
-    before = time.process_time()
-    assert not meet("*a" * 150, "*b" * 149 + "c")
-    assert meet("**/" * 100 + "x", "**/" * 100 + "*")
-    assert not overlapping(NAMED, [f"{path}.bak" for path in NAMED])
-    assert time.process_time() - before < 5
-
-
 def test_priority_comes_before_the_time_of_approval():
     low, high = (Choices(priority=priority) for priority in (PlanPriority.LOW, PlanPriority.HIGH))
     plans = [plan(1, "a", choices=low), plan(2, "b"), plan(3, "c", choices=high)]
@@ -214,3 +165,135 @@ def test_a_plan_told_to_start_passes_an_overlap_but_no_slot():
     plans = [plan(1, "a", state=State.EXECUTING), plan(2, "a", choices=Choices(past_overlap=True))]
     assert next_starts(plans, Policy()) == (starts(2, "#1"),)
     assert next_starts(plans, Policy(max_parallel=1)) == (waits(2, WaitingOn.SLOT, "#1"),)
+
+
+def test_a_paused_plan_keeps_its_slot_while_its_job_runs():
+    running = plan(1, "a", state=State.EXECUTING, hold=PAUSED, job=job())
+    stopped = running.model_copy(update={"job": None})
+    assert (takes_slot(running), takes_slot(stopped)) == (True, False)
+    assert next_starts([running, plan(2, "b")], Policy(max_parallel=1)) == (waits(2, WaitingOn.SLOT, "#1"),)
+
+
+# what people say it depends on
+
+
+def depending(number: int, *issues: int, **fields) -> Plan:
+    return plan(number, f"{number}", choices=Choices(depends_on=issues), **fields)
+
+
+def test_a_dependency_is_met_once_its_newest_plan_is_merged():
+    plans = [depending(9, 3, 4)]
+    open_yet = next_starts(plans, Policy(), of_3=State.MERGED, of_4=State.PR_OPEN)
+    assert open_yet == (waits(9, WaitingOn.DEPENDENCY, "#4"),)
+    assert next_starts(plans, Policy(), of_3=State.MERGED, of_4=State.MERGED) == (starts(9),)
+
+
+@pytest.mark.parametrize("state", [State.REJECTED, State.CANCELLED, State.SPLIT, None])
+def test_a_dependency_that_ended_unmerged_is_waited_for_in_vain(state):
+    newest = {"of_3": state} if state else {}
+    verdicts = next_starts([depending(9, 3, 4)], Policy(), of_4=State.DRAFT, **newest)
+    assert verdicts == (waits(9, WaitingOn.DEPENDENCY, "#3", "#4", in_vain=("#3",)),)
+
+
+def test_who_waits_for_a_dependency_lets_others_pass():
+    verdicts = next_starts([depending(1, 3), plan(2, "b")], Policy(max_parallel=1), of_3=State.FAILED)
+    assert verdicts == (waits(1, WaitingOn.DEPENDENCY, "#3"), starts(2))
+
+
+# room in review
+
+
+def test_nothing_starts_while_as_many_diffs_wait_for_a_decision_as_may():
+    plans = [*(plan(n, f"{n}", state=State.IN_REVIEW) for n in (3, 1)), plan(8, "x"), plan(9, "y")]
+    assert next_starts(plans, Policy(max_in_review=2)) == (
+        waits(8, WaitingOn.REVIEWERS, "#1", "#3"),
+        waits(9, WaitingOn.REVIEWERS, "#1", "#3", place=2),
+    )
+    assert next_starts(plans, Policy(max_in_review=3)) == (starts(8), starts(9))
+
+
+def test_a_decided_or_frozen_diff_takes_no_room_in_review():
+    decided = Approval(gate=Gate.DIFF, by=ALICE, via=Via.COMMAND, at=1.0, binds_to="x")
+    plans = [
+        plan(1, "a", state=State.IN_REVIEW, diff_approval=decided),
+        plan(2, "b", state=State.IN_REVIEW, hold=HELD),
+        plan(9, "y"),
+    ]
+    assert next_starts(plans, Policy(max_in_review=1)) == (starts(9),)
+    paused = [plan(2, "b", state=State.IN_REVIEW, hold=PAUSED), plan(9, "y")]
+    assert next_starts(paused, Policy(max_in_review=1)) == (waits(9, WaitingOn.REVIEWERS, "#2"),)
+
+
+# places
+
+
+def test_who_stands_behind_the_named_places_is_told_that_alone():
+    plans = [plan(1, "a", state=State.EXECUTING), *(plan(n, f"{n}") for n in range(2, 16))]
+    told = next_starts(plans, Policy(max_parallel=1))
+    assert [v.place for v in told] == [*range(1, 11), 11, 11, 11, 11]
+    assert [v.waits_for for v in told] == [("#1",)] * 10 + [()] * 4
+
+
+# the host
+
+
+def queue(number: int, waiting: int, at_work: int = 0, first: float = 0.0, slots: int = 64, **choices) -> Queue:
+    """A repository with so many plans, approved a second after each other from ``first`` on."""
+    issues = [number * 100 + n for n in range(at_work + waiting)]
+    states = [State.EXECUTING] * at_work + [State.APPROVED] * waiting
+    made = [
+        plan(i, f"{i}", state=s, at=first + n, choices=Choices(**choices))
+        for n, (i, s) in enumerate(zip(issues, states, strict=True))
+    ]
+    return Queue(number, Policy(max_parallel=slots), tuple(made))
+
+
+def started(shares: dict[int, tuple[Verdict, ...]]) -> dict[int, int]:
+    return {number: sum(v.starts for v in verdicts) for number, verdicts in shares.items()}
+
+
+def test_the_hosts_slots_come_after_the_repositorys():
+    verdicts = next_starts([plan(n, f"{n}") for n in (1, 2, 3)], Policy(max_parallel=2), host_slots=1)
+    assert verdicts == (
+        starts(1),
+        waits(2, WaitingOn.SLOT, limit=Limit.HOST),
+        waits(3, WaitingOn.SLOT, place=2, limit=Limit.HOST),
+    )
+
+
+def test_a_free_slot_goes_to_the_repository_with_the_fewest_at_work():
+    assert started(share_out([queue(1, 5, at_work=2), queue(2, 5, at_work=1, first=900)], 2)) == {1: 1, 2: 1}
+    assert started(share_out([queue(1, 5), queue(2, 5, first=900), queue(3, 0, at_work=4)], 3)) == {1: 2, 2: 1, 3: 0}
+
+
+def test_among_equals_the_plan_that_was_approved_first_starts():
+    assert started(share_out([queue(1, 2, first=9), queue(2, 2, first=5)], 1)) == {1: 0, 2: 1}
+
+
+def test_slots_that_one_repository_can_not_take_go_to_others_and_none_is_given_twice():
+    assert started(share_out([queue(1, 9, slots=1), queue(2, 3)], 9)) == {1: 1, 2: 3}
+    assert started(share_out([queue(1, 9)], 0)) == {1: 0}
+    assert started(share_out([queue(1, 9)], -2)) == {1: 0}
+
+
+def test_an_urgent_repository_starves_no_other():
+    """However many urgent plans one repository gets, the other's one plan starts at its turn."""
+    served = []
+    for round_ in range(6):
+        urgent = queue(1, 3, first=100.0 * round_, priority=PlanPriority.HIGH)
+        shares = started(share_out([urgent, queue(2, 1, first=150)], 1))
+        served.append(next(number for number, count in shares.items() if count))
+    assert served[2:] == [2] * 4
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(1, 4)), min_size=1, max_size=4),
+    st.integers(0, 6),
+)
+def test_never_more_at_once_than_the_host_has_nor_a_slot_left_that_somebody_could_take(rows, free):
+    queues = [queue(n, waiting, at_work, slots=slots) for n, (waiting, at_work, slots) in enumerate(rows, 1)]
+    shares = share_out(queues, free)
+    given_out = sum(started(shares).values())
+    assert given_out <= free
+    wanted = any(v.limit is Limit.HOST for verdicts in shares.values() for v in verdicts)
+    assert not wanted or given_out == free

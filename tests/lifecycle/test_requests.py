@@ -9,7 +9,7 @@ from bot.lifecycle.commands import Command, Verb
 from bot.lifecycle.plan import Person, Plan
 from bot.lifecycle.policy import Approvers, Permission, Policy
 from bot.lifecycle.requests import ACTIONS, NOT_YET, Reading, Refusal, Request, decide
-from bot.lifecycle.states import State, Via, WaitingOn
+from bot.lifecycle.states import HoldCause, State, Via, WaitingOn
 from runner.contract import Feedback
 from tests.lifecycle import stories
 from tests.lifecycle.makers import ALICE, HEAD, ISSUE, REPO
@@ -55,6 +55,7 @@ EVENTS = {
     Verb.ICEBOX: ev.Shelved,
     Verb.THAW: ev.Thawed,
     Verb.START: ev.StartRequested,
+    Verb.DEPENDS: ev.DependsChosen,
     Verb.PRIORITY: ev.PriorityChosen,
     Verb.AGENT: ev.AgentChosen,
     Verb.BUDGET: ev.BudgetChosen,
@@ -63,7 +64,7 @@ EVENTS = {
 }
 
 
-WORDS = {Verb.PRIORITY: "high", Verb.AGENT: "codex", Verb.BUDGET: "8usd"}
+WORDS = {Verb.DEPENDS: "default", Verb.PRIORITY: "high", Verb.AGENT: "codex", Verb.BUDGET: "8usd"}
 
 
 def request(verb: Verb, argument: str = "", **fields) -> Request:
@@ -250,3 +251,37 @@ CONCLUDED = PLAN.review.model_copy(update={"buttons": False})
 def test_a_late_button_does_nothing_and_says_nothing_whoever_pressed_it(said, plan, permission):
     answer = decide(said, reading(permission), plan)
     assert answer == Refusal(topic=None, reason="the button of a commit that is not up for decision")
+
+
+def test_what_can_not_be_depended_on_is_refused_with_the_reason():
+    asked = request(Verb.DEPENDS, "#7")
+    refused = decide(asked, reading(), PLAN)
+    assert refused == Refusal(
+        topic="dependency_refused", reason="There is no plan of #7 to wait for; `/plan` there asks for one."
+    )
+    other = stories.plan(issue_number=7)
+    granted = decide(asked, reading(), PLAN, {7: other}.get)
+    assert (type(granted), granted.depends_on) == (ev.DependsChosen, (7,))
+    assert decide(asked, reading(), None).depends_on == (7,)
+
+
+def test_words_that_name_no_issue_are_not_understood():
+    assert decide(request(Verb.DEPENDS, "that"), reading(), PLAN).topic == "not_understood"
+
+
+@pytest.mark.parametrize("verb", [Verb.PLAN, Verb.REOPEN])
+def test_what_begins_in_a_pause_knows_of_it(verb):
+    pauses = (HoldCause.POLICY_PAUSED, HoldCause.LABEL_PAUSED)
+    assert decide(request(verb), reading(pauses=pauses), PLAN).pauses == pauses
+
+
+PAUSE = {"via": Via.LABEL, "command": Command(verb=Verb.PLAN, argument="Twogate: Paused")}
+
+
+def test_a_label_pauses_for_who_may_ask_for_plans():
+    event = decide(request(Verb.PLAN, **PAUSE), reading(Permission.TRIAGE), PLAN)
+    assert (type(event), event.cause, event.by) == (ev.HoldPlaced, HoldCause.LABEL_PAUSED, ALICE)
+    refused = decide(request(Verb.PLAN, **PAUSE), reading(Permission.READ), PLAN)
+    assert (refused.topic, refused.needs) == ("not_allowed", Permission.TRIAGE)
+    gone = decide(request(Verb.PLAN, **PAUSE), reading(still_stands=False), PLAN)
+    assert gone.topic is None

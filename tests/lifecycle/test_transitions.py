@@ -86,10 +86,10 @@ class AnyHistory(Promises, RuleBasedStateMachine):
             assert plan.job.id == effect.job
             self.running.add(effect.job)
             self.past_jobs.append(effect.job)
+            assert plan.hold is None, "work was begun while the plan is held"
             if plan.job.kind is not JobKind.PLAN:
                 assert plan.plan_approval is not None, "work without the plan gate"
                 assert plan.plan_approval.binds_to == plan.revision.sha256
-                assert plan.hold is None
         if isinstance(effect, fx.OpenPullRequest):
             assert plan.diff_approval is not None, "a pull request without the diff gate"
             assert plan.diff_approval.binds_to == effect.head == plan.review.work.head
@@ -157,6 +157,7 @@ class AnyHistory(Promises, RuleBasedStateMachine):
                 (ev.AgentChosen, {"agent": None}),
                 (ev.BudgetChosen, {"budget": BudgetChoice(attempts=2)}),
                 (ev.PriorityChosen, {"priority": PlanPriority.LOW}),
+                (ev.DependsChosen, {"depends_on": (7,)}),
                 (ev.StartRequested, {}),
                 (ev.ReviseRequested, {"text": "smaller"}),
                 (ev.ReviseRequested, {}),
@@ -285,6 +286,7 @@ class AnyHistory(Promises, RuleBasedStateMachine):
                 ev.BranchExpired,
                 ev.SlotGranted,
                 ev.QueueWaits,
+                ev.DependencyEnded,
                 ev.PlanCommentChanged,
                 ev.IssueEdited,
                 ev.ApprovalVoid,
@@ -302,6 +304,7 @@ class AnyHistory(Promises, RuleBasedStateMachine):
             ev.PullRequestQueued: {"queued": data.draw(st.booleans())},
             ev.StatusPosted: {"comment_id": 77},
             ev.QueueWaits: {"on": WaitingOn.OVERLAP, "waits_for": ("#3",)},
+            ev.DependencyEnded: {"issue": 7, "how": State.REJECTED},
             ev.IssueEdited: {"sha256": data.draw(st.sampled_from([makers.ISSUE.sha256, "9" * 64]))},
             ev.ApprovalVoid: {"what": "plan_comment"},
             ev.EffectFailed: {

@@ -30,6 +30,8 @@ DETAILS = {
     Topic.THROUGH_APP: {"app": "chat-ops"},
     Topic.APPROVAL_VOID: {"what": "plan_comment"},
     Topic.NOT_UNDERSTOOD: {"verb": "budget", "why": "Write limits behind it, such as `/budget 8usd 90m`."},
+    Topic.DEPENDENCY_REFUSED: {"why": "The wait would have no end: #4 waits for #7, #7 for #9, #9 for #4."},
+    Topic.DEPENDENCY_ENDED: {"issue": "#7", "how": "rejected"},
     Topic.NOT_NOW: {"why": "it failed; /retry, /update or /reject it"},
     Topic.PLAN_HELD: {"cause": "issue_closed"},
     Topic.BASE_CONFLICT: {"paths": "src/greet.py\nREADME.md"},
@@ -64,8 +66,7 @@ def texts() -> dict[str, str]:
     found["child-issue"] = "\n\n".join(render.child_issue(stories.plan(split=stories.SPLIT), stories.SPLIT, 3))
     found["superseded"] = render.superseded(found["plan-plan"], 3)
     for name, plan in stories.STATUS.items():
-        position = 2 if name == "approved-slot" else None
-        found[f"status-{name}"] = render.status_comment(plan, stories.COST, position=position)
+        found[f"status-{name}"] = render.status_comment(plan, stories.COST)
     found["status-nothing-spent"] = render.status_comment(stories.plan(), PlanCost(), web="http://127.0.0.1:8000/")
     found["status-cost-in-part"] = render.status_comment(REVIEWABLE, stories.COST_IN_PART)
     found["review"] = render.review_comment(REVIEWABLE, stories.COST, stories.COMPARE)
@@ -103,6 +104,9 @@ def texts() -> dict[str, str]:
     found["check-group-foreign"] = "\n\n".join(verdicts.group_check([UNVERIFIED, OPENED]))
     found["policy-check"] = "\n\n".join(policy_check(0, ""))
     found["policy-check-broken"] = "\n\n".join(policy_check(4, "`budged` is not a known key; known here are `label`"))
+    split = {"issue": "#7", "how": "split", "children": "#20 #21"}
+    found["answer-dependency_ended-split"] = render.say(Topic.DEPENDENCY_ENDED, split, stories.plan(), None)
+    found["answer-status-queued"] = render.say(Topic.STATUS, {}, stories.STATUS["approved-slot"], ALICE)
     found["answer-help-unknown"] = render.say(Topic.HELP, {"word": "frobnicate"}, stories.plan(), ALICE)
     found["answer-issue_edited-approved"] = render.say(Topic.ISSUE_EDITED, {}, stories.STATUS["draft-bot"], None)
     return found

@@ -28,6 +28,7 @@ from bot.lifecycle.events.people import (
     Approved,
     BudgetChosen,
     CancelRequested,
+    DependsChosen,
     ExpandRequested,
     PlanRequested,
     PriorityChosen,
@@ -49,6 +50,7 @@ from bot.lifecycle.events.world import (
     BranchExpired,
     BranchMoved,
     ChildMade,
+    DependencyEnded,
     EffectFailed,
     Gone,
     HoldLifted,
@@ -81,6 +83,8 @@ __all__ = [
     "BudgetChosen",
     "CancelRequested",
     "ChildMade",
+    "DependencyEnded",
+    "DependsChosen",
     "EffectFailed",
     "Event",
     "ExpandRequested",
@@ -140,6 +144,7 @@ HumanEvent = (
     | AgentChosen
     | BudgetChosen
     | PriorityChosen
+    | DependsChosen
     | StartRequested
 )
 """What a person says to a plan that exists."""
@@ -170,6 +175,7 @@ Event = Annotated[
     | EffectFailed
     | SlotGranted
     | QueueWaits
+    | DependencyEnded
     | PlanCommentChanged
     | IssueEdited
     | BranchMoved

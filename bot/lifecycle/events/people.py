@@ -10,7 +10,7 @@ from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.events.base import BaseEvent
 from bot.lifecycle.plan import IssueSnapshot, Part, Person, Repo
 from bot.lifecycle.policy import Policy
-from bot.lifecycle.states import Frozen, Via
+from bot.lifecycle.states import Frozen, HoldCause, Via
 from runner.contract import Feedback
 
 
@@ -35,6 +35,8 @@ class PlanRequested(Human):
     policy: Policy
     part: Part | None = None
     """Where a plan was split: the plan that is already written."""
+    pauses: tuple[HoldCause, ...] = ()
+    """What keeps new work from being begun here at this moment."""
 
 
 class Approved(Human):
@@ -137,6 +139,8 @@ class ReopenRequested(Human):
     """``/reopen``: undo a rejection or a cancellation; approval is asked anew."""
 
     type: Literal["reopen_requested"] = "reopen_requested"
+    pauses: tuple[HoldCause, ...] = ()
+    """What keeps new work from being begun here at this moment."""
 
 
 class StatusRequested(Human):
@@ -176,6 +180,13 @@ class PriorityChosen(Human):
 
     type: Literal["priority_chosen"] = "priority_chosen"
     priority: PlanPriority
+
+
+class DependsChosen(Human):
+    """``/depends``: the issues whose plans have to be merged before this one starts, all of them."""
+
+    type: Literal["depends_chosen"] = "depends_chosen"
+    depends_on: tuple[int, ...]
 
 
 class StartRequested(Human):

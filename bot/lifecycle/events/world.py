@@ -7,7 +7,7 @@ from typing import Literal
 from bot.lifecycle.events.base import BaseEvent
 from bot.lifecycle.plan import Person
 from bot.lifecycle.policy import Policy
-from bot.lifecycle.states import HoldCause, WaitingOn
+from bot.lifecycle.states import HoldCause, Limit, State, WaitingOn
 
 
 class ChildMade(BaseEvent):
@@ -105,6 +105,22 @@ class QueueWaits(BaseEvent):
     type: Literal["queue_waits"] = "queue_waits"
     on: Literal[WaitingOn.SLOT, WaitingOn.DEPENDENCY, WaitingOn.OVERLAP, WaitingOn.REVIEWERS]
     waits_for: tuple[str, ...] = ()
+    in_vain: tuple[str, ...] = ()
+    """Those of them that have ended unmerged."""
+    place: int | None = None
+    """Its place, where it is one of the first."""
+    limit: Limit | None = None
+    """Whose slots are taken."""
+
+
+class DependencyEnded(BaseEvent):
+    """A plan that this one waits for by a person's word ended unmerged."""
+
+    type: Literal["dependency_ended"] = "dependency_ended"
+    issue: int
+    how: Literal[State.REJECTED, State.CANCELLED, State.SPLIT]
+    children: tuple[int, ...] = ()
+    """Of a split: the issues that go on in its place."""
 
 
 class PlanCommentChanged(BaseEvent):

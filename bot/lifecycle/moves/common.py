@@ -34,6 +34,8 @@ def changed(plan: Plan, **fields: Any) -> Plan:
     return plan.model_copy(update=fields)
 
 
+NOT_WAITING: dict[str, Any] = {"waits_for": (), "in_vain": (), "place": None, "limit": None}
+"""The fields of a plan of which the queue says nothing, or nothing yet."""
 SETTLE_SECONDS = 3.0
 """An edit of the status waits this long for the next change: what follows at once is shown at once with it."""
 
@@ -83,7 +85,10 @@ def open_job(
     by: Person | None = None,
     lost_before: bool = False,
 ) -> tuple[Plan, tuple[fx.Effect, ...]]:
-    """Open a job in place of any open one. Its number is never used again, so its id names it for good."""
+    """Open a job in place of any open one. Its number is never used again, so its id names it for good.
+
+    While the plan is held nothing is begun: the job is noted, and opened once nothing holds the plan any more.
+    """
     plan, stops = drop_job(plan)
     number = plan.jobs_opened + 1
     job = Job(
@@ -96,6 +101,9 @@ def open_job(
         merge_base_in=merge_base_in,
         by=by,
     )
+    if plan.hold is not None:
+        hold = plan.hold.model_copy(update={"interrupted": job})
+        return changed(plan, hold=hold, waiting_on=WaitingOn.RUNNER), stops
     dispatch = fx.Dispatch(key=f"{job.id}:dispatch", job=job.id)
     return changed(plan, job=job, jobs_opened=number, waiting_on=WaitingOn.RUNNER), (*stops, dispatch)
 
@@ -178,7 +186,7 @@ def fail(plan: Plan, failure: Failure, note: str) -> Step:
     closing = conclude_check(plan, "failure", failure.sentence)
     plan, stops = drop_job(plan)
     plan = changed(
-        plan, state=State.FAILED, waiting_on=WaitingOn.PERSON, failure=failure, diff_approval=None, waits_for=()
+        plan, state=State.FAILED, waiting_on=WaitingOn.PERSON, failure=failure, diff_approval=None, **NOT_WAITING
     )
     return moved(plan, note, *stops, *closing)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle.moves.common import (
+    NOT_WAITING,
     Step,
     changed,
     fail,
@@ -35,17 +36,9 @@ def start_execution(plan: Plan, event: events.SlotGranted) -> Step:
     """Begin the approved work."""
     head = plan.branch_head if plan.carry_on else None
     choices = plan.choices.model_copy(update={"past_overlap": False})
-    plan = changed(plan, state=State.EXECUTING, waits_for=(), overlaps=event.overlaps, choices=choices)
+    plan = changed(plan, state=State.EXECUTING, overlaps=event.overlaps, choices=choices, **NOT_WAITING)
     plan, effects = open_job(plan, JobKind.EXECUTE, Unit.EXECUTE_PLAN, head=head)
     return moved(plan, "a slot is free: executing", *effects)
-
-
-def wait_in_queue(plan: Plan, event: events.QueueWaits) -> Step:
-    """Say what the plan waits for, where that changed."""
-    if (plan.waiting_on, plan.waits_for) == (event.on, event.waits_for):
-        return Step(plan, (), "still waiting")
-    plan = changed(plan, waiting_on=event.on, waits_for=event.waits_for)
-    return moved(plan, f"waits for {event.on}")
 
 
 def dispatched(plan: Plan, event: events.JobDispatched) -> Step:

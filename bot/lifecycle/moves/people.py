@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle.moves.common import (
+    NOT_WAITING,
     Step,
     answer,
     ask_anew,
@@ -21,7 +22,7 @@ from bot.lifecycle.moves.counting import counted
 from bot.lifecycle.moves.jobs import check_base
 from bot.lifecycle.moves.split import go_on
 from bot.lifecycle.moves.world import branch_is_elsewhere
-from bot.lifecycle.plan import posted_before
+from bot.lifecycle.plan import Hold, posted_before
 from bot.lifecycle.states import Gate, State, WaitingOn
 from runner.contract import Feedback, JobKind
 
@@ -53,7 +54,7 @@ def approve_plan(plan: Plan, event: events.Approved) -> Step:
     if isinstance(approval, Step):
         return approval
     plan = changed(
-        plan, state=State.APPROVED, waiting_on=WaitingOn.SLOT, plan_approval=approval, pending=None, waits_for=()
+        plan, state=State.APPROVED, waiting_on=WaitingOn.SLOT, plan_approval=approval, pending=None, **NOT_WAITING
     )
     return moved(plan, f"plan {revision.sha256[:12]} approved")
 
@@ -120,8 +121,9 @@ def _plan_again(plan: Plan) -> tuple[Plan, tuple[fx.Effect, ...]]:
     return start_planning(plan, failed.unit, by=failed.by)
 
 
-def reopen(plan: Plan, _event: events.ReopenRequested) -> Step:
+def reopen(plan: Plan, event: events.ReopenRequested) -> Step:
     """Bring an ended plan back for a decision made anew."""
+    hold = Hold(causes=event.pauses, at=event.at, by=event.by) if event.pauses else None
     plan = changed(
         plan,
         rejected_at_gate=None,
@@ -130,6 +132,7 @@ def reopen(plan: Plan, _event: events.ReopenRequested) -> Step:
         unverified=None,
         reason_asked=False,
         keep_branch_until=None,
+        hold=hold,
     )
     plan, effects = ask_anew(plan)
     return moved(plan, "reopened", *effects)

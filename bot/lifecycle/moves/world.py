@@ -22,7 +22,7 @@ from bot.lifecycle.moves.common import (
 from bot.lifecycle.moves.jobs import check_base, open_pull_request
 from bot.lifecycle.moves.split import go_on
 from bot.lifecycle.plan import Failure, Hold
-from bot.lifecycle.states import State, WaitingOn
+from bot.lifecycle.states import PAUSES, State, WaitingOn
 from runner.contract import JobKind, Outcome
 
 if TYPE_CHECKING:
@@ -177,14 +177,20 @@ def refusal_noted(plan: Plan, event: events.EffectFailed) -> Step:
 
 
 def hold(plan: Plan, event: events.HoldPlaced) -> Step:
-    """Stand still: stop running work and remember it."""
-    if plan.hold is not None:
-        causes = (event.cause, *(c for c in plan.hold.causes if c is not event.cause))
-        return Step(changed(plan, hold=plan.hold.model_copy(update={"causes": causes})), (), f"held: {event.cause}")
-    interrupted = plan.job
-    plan, stops = drop_job(plan)
-    plan = changed(plan, hold=Hold(causes=(event.cause,), at=event.at, by=event.by, interrupted=interrupted))
-    return moved(plan, f"held: {event.cause}", *stops)
+    """Stand still. Running work is stopped and remembered, except for a pause: that lets it end and begins no more.
+
+    A job that no run is known of counts as not begun.
+    """
+    pausing = event.cause in PAUSES
+    if plan.state is State.PR_OPEN and not pausing:
+        return Step(plan, (), "its pull request goes on by itself")
+    held = plan.hold or Hold(causes=(), at=event.at, by=event.by)
+    held = held.model_copy(update={"causes": (event.cause, *(c for c in held.causes if c is not event.cause))})
+    stops: tuple[fx.Effect, ...] = ()
+    if plan.job is not None and not (pausing and plan.job.run_id is not None):
+        held = held.model_copy(update={"interrupted": plan.job})
+        plan, stops = drop_job(plan)
+    return moved(changed(plan, hold=held), f"held: {event.cause}", *stops)
 
 
 def lift(plan: Plan, event: events.HoldLifted) -> Step:
@@ -196,10 +202,10 @@ def lift(plan: Plan, event: events.HoldLifted) -> Step:
         return moved(changed(plan, hold=plan.hold.model_copy(update={"causes": left})), f"still held: {left[0]}")
     interrupted = plan.hold.interrupted
     plan = changed(plan, hold=None)
-    if interrupted is None:
-        return moved(plan, "goes on", *_own_step(plan))
-    plan, effects = open_same_job(plan, interrupted)
-    return moved(plan, "goes on with what was interrupted", *effects)
+    if interrupted is not None:
+        plan, effects = open_same_job(plan, interrupted, lost_before=interrupted.lost_before)
+        return moved(plan, "goes on with what was interrupted", *effects)
+    return moved(plan, "goes on", *(_own_step(plan) if plan.job is None else ()))
 
 
 def _own_step(plan: Plan) -> tuple[fx.Effect, ...]:

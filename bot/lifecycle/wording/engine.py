@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bot.lifecycle import costs
+from bot.lifecycle.queue import NAMED_PLACES
 from bot.lifecycle.wording import escape, limits, words
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def _environment() -> Environment:
     }
     made.globals |= {
         "limits": limits,
+        "named_places": NAMED_PLACES,
         "states": words.STATES,
         "waits": words.WAITS,
         "holds": words.HOLDS,

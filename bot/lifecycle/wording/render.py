@@ -76,12 +76,9 @@ def superseded(comment_text: str, by_number: int) -> str:
     return fill("superseded", text=f"{kept}{open_fence(kept)}{note}", by=by_number)
 
 
-def status_comment(plan: Plan, cost: PlanCost, *, web: str = GITHUB, position: int | None = None) -> str:
-    """Return the one comment that says where the plan is, whose turn it is, and what they can do.
-
-    ``position`` is the place among the plans that wait for a slot, where the queue has told one.
-    """
-    return fill("status", plan=plan, cost=cost, link=Links(web, plan), position=position, **_who(plan.policy))
+def status_comment(plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> str:
+    """Return the one comment that says where the plan is, whose turn it is, and what they can do."""
+    return fill("status", plan=plan, cost=cost, link=Links(web, plan), **_who(plan.policy))
 
 
 def review_comment(plan: Plan, cost: PlanCost, compare_url: str, *, web: str = GITHUB) -> str:
@@ -150,10 +147,10 @@ def say(topic: Topic, details: Mapping[str, str], plan: Plan | None, to: Person 
 
     Details that a topic knows, all optional: ``needs`` (a permission's name) for needs_triage and not_allowed;
     ``verb``, ``teams`` and ``users`` (with spaces between) for not_allowed; ``what`` for needs_another (``requester``
-    or ``author``) and approval_void (``plan_comment`` or ``policy``); ``app`` for through_app; ``why`` for not_now;
-    ``cause`` for plan_held; ``paths`` (one a line) for base_conflict; ``head`` for branch_moved; ``word`` for help;
-    ``where``, ``line``, ``reason`` and ``instead`` (``last``, ``defaults`` or ``nothing``) for policy_invalid;
-    ``sentence`` for unjudged.
+    or ``author``) and approval_void (``plan_comment`` or ``policy``); ``app`` for through_app; ``why`` for not_now and
+    dependency_refused; ``issue``, ``how`` and ``children`` for dependency_ended; ``cause`` for plan_held; ``paths``
+    (one a line) for base_conflict; ``head`` for branch_moved; ``word`` for help; ``where``, ``line``, ``reason`` and
+    ``instead`` (``last``, ``defaults`` or ``nothing``) for policy_invalid; ``sentence`` for unjudged.
     """
     policy = plan.policy if plan is not None else Policy()
     known: defaultdict[str, str] = defaultdict(str, details)

@@ -9,7 +9,7 @@ from bot.lifecycle.approvers import is_bot
 from bot.lifecycle.commands import Verb, parse
 from bot.lifecycle.policy import Action, Permission, may
 from bot.lifecycle.requests import TAKES_ISSUE, Reading
-from bot.lifecycle.states import State, Via
+from bot.lifecycle.states import HoldCause, State, Via, is_pause_label
 from bot.store import deliveries, plans
 from bot.store.deliveries import NewDelivery
 from bot.worker.context import Done, Judged
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from bot.worker.context import Context
 
 
+BEGINS = frozenset({Verb.PLAN, Verb.REOPEN})
+"""Commands by which a plan begins, or begins again: a pause that stands already holds it from then on."""
+
+
 def authorise(ctx: Context, claimed: Claimed, effect: Authorise) -> Done:
     """Read what the decision needs and hand it, with the request, to the plan."""
     request = effect.request
@@ -35,7 +39,7 @@ def authorise(ctx: Context, claimed: Claimed, effect: Authorise) -> Done:
     info = ctx.gateway.repository(request.repo)
     in_force = ctx.policies.at(request.repo, info.default_branch)
     policy = in_force.policy
-    if request.via is Via.LABEL and not policy.is_label(request.command.argument):
+    if request.via is Via.LABEL and not (request.pauses or policy.is_label(request.command.argument)):
         return Done(f"the label {request.command.argument!r} asks for nothing here")
     request = _objection(ctx, request, plan, policy) or request
     judged = Judged(
@@ -72,6 +76,7 @@ def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy, ref
         policy=policy,
         issue=_issue(ctx, request) if request.command.verb in TAKES_ISSUE else None,
         text=comment.body if comment is not None and request.via is Via.REPLY else "",
+        pauses=_pauses(ctx, request, policy) if request.command.verb in BEGINS else (),
     )
     if request.command.verb in remarks.TAKEN_ALONG and may(policy, reading.permission, Action.STEER):
         said, heard = remarks.TAKEN_ALONG[request.command.verb](ctx, plan, policy)
@@ -81,6 +86,13 @@ def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy, ref
     return reading.model_copy(
         update={"plan_sha256": plan_comment_sha256(ctx, plan), "branch_head": _branch_head(ctx, plan)}
     )
+
+
+def _pauses(ctx: Context, request: Request, policy: Policy) -> tuple[HoldCause, ...]:
+    labels = ctx.gateway.issue(request.repo, request.issue_number).labels
+    by_label = any(is_pause_label(name) for name in labels)
+    causes = {HoldCause.POLICY_PAUSED: policy.paused, HoldCause.LABEL_PAUSED: by_label}
+    return tuple(cause for cause, stands in causes.items() if stands)
 
 
 def _issue(ctx: Context, request: Request) -> IssueSnapshot:

@@ -10,7 +10,6 @@ from bot.github.gateway import CheckAction, CheckRun, Missing, Shown, StateLabel
 from bot.intake.payloads import CheckId
 from bot.lifecycle import events as ev
 from bot.lifecycle.costs import CostRow, PlanCost
-from bot.lifecycle.queue import IN_THE_QUEUES_SIGHT, next_starts
 from bot.lifecycle.states import State
 from bot.lifecycle.wording import render as wording
 from bot.lifecycle.wording.limits import TooLong
@@ -248,7 +247,7 @@ def show_status(ctx: Context, claimed: Claimed, _effect: ShowStatus) -> Done:
     known = plan.status_comment_id
     shown = Shown(
         key=f"{plan.uid}:status",
-        body=wording.status_comment(plan, costs_of(ctx, plan), web=ctx.web, position=_position(ctx, plan)),
+        body=wording.status_comment(plan, costs_of(ctx, plan), web=ctx.web),
         comment_id=known,
         label=state_label(plan.state),
         labels=STATE_LABELS,
@@ -259,12 +258,3 @@ def show_status(ctx: Context, claimed: Claimed, _effect: ShowStatus) -> Done:
         return Done("edited")
     event = ev.StatusPosted(at=ctx.now(), source=claimed.key, comment_id=comment.id)
     return found(claimed, event, f"comment {comment.id}")
-
-
-def _position(ctx: Context, plan: Plan) -> int | None:
-    """Return the plan's place in its repository's queue, made anew from what the queue sees."""
-    if plan.state is not State.APPROVED:
-        return None
-    with ctx.store.read() as tx:
-        known = plans.in_repository(tx, plan.repo.id, IN_THE_QUEUES_SIGHT)
-    return next((v.position for v in next_starts(known, plan.policy) if v.uid == plan.uid), None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot.lifecycle import events as ev
 from bot.lifecycle.commands import Command, Verb
 from bot.lifecycle.requests import Request
-from bot.lifecycle.states import HoldCause, Via
+from bot.lifecycle.states import HoldCause, Via, is_pause_label
 from bot.store import plans
 from bot.worker.apply import apply
 from bot.worker.asking import ask
@@ -54,7 +54,10 @@ def _labelled(tx: Tx, delivery: Delivery, said: pl.IssuesPayload, bot: int) -> s
     if repo is None or label is None or sender is None or sender.id == bot:
         return "nobody's label, or our own"
     plan = plans.latest(tx, delivery.lane)
-    if plan is not None and not plan.ended:
+    if is_pause_label(label.name):
+        if plan is None or plan.ended:
+            return "no plan to pause"
+    elif plan is not None and not plan.ended:
         if not _is_label(plan, label.name):
             return f"the label {label.name!r} means nothing here"
         return apply(tx, plan, ev.HoldLifted(**common.said(delivery), cause=HoldCause.LABEL_REMOVED))
@@ -74,7 +77,11 @@ def _labelled(tx: Tx, delivery: Delivery, said: pl.IssuesPayload, bot: int) -> s
 
 def _unlabelled(tx: Tx, delivery: Delivery, said: pl.IssuesPayload) -> str:
     plan = plans.latest(tx, delivery.lane)
-    if plan is None or said.label is None or not _is_label(plan, said.label.name):
+    if plan is None or said.label is None:
+        return "nothing depends on that label"
+    if is_pause_label(said.label.name):
+        return apply(tx, plan, ev.HoldLifted(**common.said(delivery), cause=HoldCause.LABEL_PAUSED))
+    if not _is_label(plan, said.label.name):
         return "nothing depends on that label"
     by = said.sender.person if said.sender else None
     return apply(tx, plan, ev.HoldPlaced(**common.said(delivery), cause=HoldCause.LABEL_REMOVED, by=by))

@@ -9,6 +9,7 @@ place. Where anything does not fit there is none, and the ledger and the branch 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -115,9 +116,11 @@ def plans(home: Path, repository_id: int) -> Sequence[str]:
 
 
 def expire(home: Path, before: float) -> Iterator[str]:
-    """Remove sessions kept before a moment (epoch seconds), and drafts; yield a sentence for each."""
+    """Remove drafts and what was kept before a moment (epoch seconds), the plan's folder with the last; say so."""
     for folder in sorted((home / "sessions").glob("*/*/*")):
         about = folder / ABOUT
         if folder.name.startswith(".") or not about.exists() or about.stat().st_mtime < before:
             folders.remove(folder)
+            with suppress(OSError):
+                folder.parent.rmdir()
             yield f"the session of {folder.name} for plan {folder.parent.name} was removed"

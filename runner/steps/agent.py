@@ -106,10 +106,10 @@ class Conversation:
 
     def _recall(self) -> Kept | None:
         """Return the session of an earlier job, where this one begins with the work that it ended in, or later."""
-        kept, head = self._sessions.recall(), self._job.spec.head
+        kept, head, store = self._sessions.recall(), self._job.spec.head, self._job.store
         if kept is None or kept.head is None:
             return kept
-        return kept if head and self._job.store.is_ancestor(kept.head, head) else None
+        return kept if head and store.has(kept.head) and store.is_ancestor(kept.head, head) else None
 
     def keep(self, head: str | None = None) -> None:
         """Keep the session for the plan's next job: its work, which is at ``head``, stands."""

@@ -62,10 +62,10 @@ class Judged:
 class Checks:
     """The gates of one job."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, base: str) -> None:
         self._job = job
         self._cache = BaseCache(job.settings.home / "cache" / "gates")
-        self.ready = Ready(job)
+        self.ready = Ready(job, base)
         self._before: dict[str, GateRun] = {}
         self._runs = 0
 
@@ -87,6 +87,7 @@ class Checks:
 
     def judge(self, base: str, head: str, own: frozenset[bytes]) -> Judged:
         """Run every gate over ``head``, also after one failed: the agent is told all at once."""
+        self.ready.base = base
         built_in = registry.check(self._change(base, head, own), self._job.now, self._job.spec.checks)
         runs = self._verdicts(head)
         outputs = [self._written(result, number) for number, result in enumerate(built_in)]

@@ -141,7 +141,7 @@ def _work(execution: Execution) -> Conversation:
     """Let the agent work until a commit passes, and return it; raises :class:`~runner.watch.Ending` otherwise."""
     job, spec = execution.job, execution.job.spec
     conflicts = _merge(execution, spec.base) if spec.merge_base_in else ()
-    checks = Checks(job)
+    checks = Checks(job, execution.base)
     _furnish(execution, checks)
     job.enter(Phase.PREPARE, f"running the checks on the base {execution.base[:10]}")
     checks.run_before(execution.base)
@@ -157,11 +157,16 @@ def _work(execution: Execution) -> Conversation:
 
 
 def _furnish(execution: Execution, checks: Checks) -> None:
-    """Make the agent's work tree ready to run the checks; what is brought along is never committed."""
+    """Make the agent's work tree ready to run the checks; what is brought along is never committed.
+
+    While a newer default branch is being merged in, the tree's packages are that one's.
+    """
     workspace = execution.workspace
+    merged = execution.job.store.is_ancestor(execution.base, workspace.head)
+    sha = workspace.head if merged else execution.base
     checks.ready.check()
-    checks.ready.provide(workspace.head)
-    workspace.keep_out(checks.ready.furnish(workspace.head, workspace.tree, workspace.home))
+    checks.ready.provide(sha)
+    workspace.keep_out(checks.ready.furnish(sha, workspace.tree, workspace.home))
 
 
 def _attempt(execution: Execution, talk: Conversation, checks: Checks, news: News) -> Back | None:

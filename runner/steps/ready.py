@@ -99,12 +99,14 @@ class Kept:
 class Ready:
     """Makes work trees of one job ready."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, base: str) -> None:
         self._job = job
+        self.base = base
+        """The commit of the default branch that the work is compared with; another once a newer one is merged in."""
         number = str(job.spec.repository.id)
         self._commands, self._detected = job.spec.prepare, False
         if not self._commands and any(gate.detected for gate in job.spec.gates):
-            self._commands, self._detected = detect_prepare(reading(job.store, job.spec.base)), True
+            self._commands, self._detected = detect_prepare(reading(job.store, base)), True
         self._cache, self._operator = (job.settings.home / part / number for part in ("cache/ready", "carry"))
 
     def check(self) -> None:
@@ -118,7 +120,7 @@ class Ready:
         parts = path.rstrip("/").split("/")
         if path.startswith("/") or {"", ".", ".."} & set(parts) or parts[0].casefold() == ".git":
             return "must be a path within the repository, without '.', '..' and empty parts"
-        if self._job.store.files(self._job.spec.base, [path.rstrip("/").encode()]):
+        if self._job.store.files(self.base, [path.rstrip("/").encode()]):
             return "git tracks: every work tree has it already"
         place = self._operator.joinpath(*parts)
         if os.path.lexists(place) and not place.resolve().is_relative_to(self._operator.resolve()):
@@ -186,14 +188,14 @@ class Ready:
         with self._alone(entry.name):
             if not entry.exists():
                 self._expire()
-                self._make(self._job.spec.base if shared else sha, entry)
+                self._make(self.base if shared else sha, entry)
             os.utime(entry)
         return entry
 
     def _require_planned(self, sha: str) -> None:
         """Refuse to install by lock files whose change nobody approved: what they name may run, with the network."""
         spec = self._job.spec
-        changed = {path for path, _ in {*self._locks(sha)} ^ {*self._locks(spec.base)}}
+        changed = {path for path, _ in {*self._locks(sha)} ^ {*self._locks(self.base)}}
         files = spec.plan.files if spec.plan else ()
         for path in sorted(changed):
             if fault := unplanned(os.fsencode(path), files, spec.protected):
@@ -211,7 +213,7 @@ class Ready:
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:40]
 
     def _is_as_the_base(self, sha: str) -> bool:
-        return self._locks(sha) == self._locks(self._job.spec.base)
+        return self._locks(sha) == self._locks(self.base)
 
     def _locks(self, sha: str) -> list[tuple[str, str]]:
         entries = [(os.fsdecode(entry.path), entry.blob) for entry in self._job.store.entries(sha)]

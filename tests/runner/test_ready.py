@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.contract import GateStatus, Outcome
-from runner.results import Unit
 from runner.steps import copying
 from runner.terms import Budget, GateSpec, SandboxMode
 from tests.runner.lab import PLAN, Lab
@@ -128,8 +127,6 @@ def test_a_changed_lock_file_is_prepared_for_that_tree_alone(lab: Lab) -> None:
     plan = PLAN.model_copy(update={"files": ("calc.py", "uv.lock")})
     code = "write('uv.lock', 'broken\\n' if sys.argv[2] == '1' else '2\\n')\nwrite('calc.py', 'x = 1\\n')\ndone()"
     agents = {**lab.spec("good").agents, **lab.coded(code)}
-    own = agents[Unit.EXECUTE_PLAN]
-    agents[Unit.EXECUTE_PLAN] = own.model_copy(update={"command": (*(own.command or ()), "{attempt}")})
     report = lab.run("good", agents=agents, gates=(gate,), prepare=command, plan=plan)
     assert report.outcome is Outcome.VERIFIED, report
     assert report.attempts == 2, "what can't be prepared goes back to the agent"
@@ -304,8 +301,6 @@ def test_a_secret_that_was_taken_out_again_is_not_pushed_with_the_history(lab: L
         "write('calc.py', 'x = 1\\n')\ngit('commit', '-qam', 'Second')\ndone()"
     )
     agents = {**lab.spec("good").agents, **lab.coded(first + own)}
-    agent = agents[Unit.EXECUTE_PLAN]
-    agents[Unit.EXECUTE_PLAN] = agent.model_copy(update={"command": (*(agent.command or ()), "{attempt}")})
     report = lab.run("good", agents=agents, gates=(TRUE,), carry=(".env",))
     assert report.outcome is Outcome.VERIFIED, report
     assert report.attempts == 2

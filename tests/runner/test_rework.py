@@ -103,6 +103,12 @@ def test_work_beside_a_pull_request_shows_what_is_new_and_leaves_its_branch(lab:
     assert lab.left() == []
 
 
+@pytest.mark.parametrize("merge", [False, True])
+def test_lock_files_that_others_changed_meanwhile_are_not_the_works_doing(lab: Lab, work: Work, *, merge: bool) -> None:
+    lab.commit({"requirements.txt": "one==1\n"}, "Others need one")
+    _work(lab.run("x", **_beside(lab, work, merge_base_in=merge, prepare=("true",))))
+
+
 def test_where_the_default_branch_was_merged_in_the_whole_change_is_shown(lab: Lab, work: Work) -> None:
     lab.commit({"README.md": "Calculator\n"}, "Others go on")
     report = lab.run("x", **_beside(lab, work, merge_base_in=True))

@@ -112,6 +112,11 @@ def test_a_session_is_gone_on_with_where_its_work_and_its_agent_are(machine: Mac
     machine.work(head=head, branch="plan/8", branch_head=head, agent=CLAUDE.model_copy(update={"model": "another"}))
     (begun,) = machine.calls()
     assert not begun["resume"], "its work is not in this one"
+    about = machine.kept / "about.json"
+    about.write_text(json.dumps({**json.loads(about.read_text()), "head": "a" * 40}))
+    machine.work(head=head, branch="plan/9", agent=CLAUDE.model_copy(update={"model": "another"}))
+    (begun,) = machine.calls()
+    assert not begun["resume"], "its work is nowhere"
 
 
 def test_a_plan_is_rewritten_in_the_session_that_wrote_it(machine: Machine) -> None:
@@ -151,7 +156,7 @@ def test_sessions_are_kept_for_a_named_number_of_days(tmp_path: Path) -> None:
     assert tidy(tmp_path, ended + SESSION_DAYS * 86_400 + 1) == (
         f"the session of ExecutePlan for plan {UID} was removed",
     )
-    assert not kept.folder.exists()
+    assert not kept.folder.parent.exists()
 
 
 def test_another_place_or_agent_has_no_session_of_this_one(tmp_path: Path) -> None:

@@ -185,6 +185,7 @@ def test_a_superseded_text_that_grew_too_long_is_cut_outside_of_its_code():
 
 def test_what_changed_is_short_though_the_plan_is_shown_whole():
     many = document(changes=("x" * 3_000,) * 30)
+    assert "What changed" not in render.plan_comment(stories.plan(), Revision(number=1, document=many))
     text = render.plan_comment(stories.plan(), Revision(number=2, document=many))
     changed = text.partition("**What changed**")[2].partition("Adds a greeting.")[0]
     assert "- and 15 more" in changed

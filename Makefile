@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.installed: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -69,6 +69,10 @@ types: venv ## strict types
 format: venv ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix --select I .
+
+.PHONY: screenshots
+screenshots: venv ## pictures of typical threads for the docs (needs Chromium, or TWOGATE_CHROMIUM=program)
+	$(BIN)/python -m tests.screenshots
 
 .PHONY: bench
 bench: venv ## measure; JSON=file writes the same as a list

@@ -23,6 +23,8 @@ ALERT = re.compile(
 )
 HEADS = {"+++ ", "--- "}
 """How the lines that name a patch's files begin."""
+NUMBER = re.compile(r"(?<![\w&/])#(\d{1,6})\b")
+MENTION = re.compile(r"(?<![\w/@])@[A-Za-z0-9][A-Za-z0-9-]{0,38}\b")
 TASK = re.compile(r"<li>(\s*<p>)?\[([ xX])\] ")
 
 
@@ -43,8 +45,15 @@ def _task(found: re.Match[str]) -> str:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True, "breaks": True}).enable(["table", "strikethrough"])
     rules: dict[str, Any] = parser.renderer.rules  # type: ignore[attr-defined]
-    rules |= {"html_block": _raw, "html_inline": _raw, "fence": _fence}
+    rules |= {"html_block": _raw, "html_inline": _raw, "fence": _fence, "text": _text}
     return parser
+
+
+def _text(tokens: Sequence[Token], index: int, _options: Any, _env: Any) -> str:
+    """Plain words, in which GitHub makes a link of an issue's number and sets the names of people apart."""
+    shown = html.escape(tokens[index].content, quote=False)
+    inside = sum({"link_open": 1, "link_close": -1}.get(token.type, 0) for token in tokens[:index])
+    return shown if inside else MENTION.sub(r"<b>\g<0></b>", NUMBER.sub(r'<a href="../issues/\1">\g<0></a>', shown))
 
 
 def _raw(tokens: Sequence[Token], index: int, _options: Any, _env: Any) -> str:

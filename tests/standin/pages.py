@@ -1,4 +1,8 @@
-"""Issue threads and pull requests as self-contained HTML pages, so that a person can see what the bot wrote."""
+"""Issue threads, pull requests and check runs as self-contained HTML pages, so that a person can see what the bot wrote.
+
+They resemble GitHub's, so that what reads badly there reads badly here: the same widths, the same Markdown, tables and
+code that scroll within their comment, minimised comments folded, light and dark as the browser prefers.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +19,14 @@ from tests.standin.render import CONTENTS, Render
 from tests.standin.render_git import GitRender
 
 if TYPE_CHECKING:
-    from tests.standin.entities import Comment, Issue, Reaction
+    from tests.standin.entities import CheckRun, Comment, InlineComment, Issue, Reaction, Review
     from tests.standin.model import Hub
 
 EMOJI = dict(zip(CONTENTS, ["👍", "👎", "😄", "😕", "❤️", "🎉", "🚀", "👀"], strict=True))
 FOLDER = Path(__file__).parent / "templates"
+SPANS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
+STATES = {"APPROVED": "approved these changes", "CHANGES_REQUESTED": "requested changes"}
+"""What a review says of itself; any other one has just been written."""
 
 
 def blueprint(hub: Hub) -> Blueprint:
@@ -32,39 +39,69 @@ def blueprint(hub: Hub) -> Blueprint:
         with hub.lock:
             repo = hub.repo(owner, name)
             issue = repo.issues.get(number) if repo else None
-            if issue is None or issue.deleted:
-                return Response("There is no such page.\n", 404, mimetype="text/plain")
-            return Response(render(hub, issue), mimetype="text/html")
+            return _answer(None if issue is None or issue.deleted else render(hub, issue))
+
+    @made.get("/<owner>/<name>/runs/<int:number>")
+    def check_run(owner: str, name: str, number: int) -> Response:
+        with hub.lock:
+            repo = hub.repo(owner, name)
+            check = repo.checks.get(number) if repo else None
+            return _answer(_fill("check.html", repo=check.repo, check=_check(check)) if check else None)
 
     return made
 
 
+def _answer(page: str | None) -> Response:
+    if page is None:
+        return Response("There is no such page.\n", 404, mimetype="text/plain")
+    return Response(page, mimetype="text/html")
+
+
 def render(hub: Hub, issue: Issue) -> str:
     """The page of one thread."""
+    return _fill("thread.html", **context(hub, issue))
+
+
+def _fill(template: str, **values: Any) -> str:
     loader = jinja2.FileSystemLoader(FOLDER)
-    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters["markdown"] = lambda text: Markup(markdown.render(text or "*No description provided.*"))
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["markdown"] = lambda text: Markup(markdown.render(text))
     environment.filters["diff"] = lambda text: Markup(markdown.diff(text))
-    return environment.get_template("thread.html").render(**context(hub, issue))
+    environment.filters["hue"] = lambda login: sum(map(ord, login)) * 47 % 360
+    return environment.get_template(template).render(**values)
 
 
 def context(hub: Hub, issue: Issue) -> dict[str, Any]:
     """What the template shows."""
-    posts = [_post(issue, "opened this"), *(_post(comment, "commented") for comment in issue.comments)]
-    checks = [check for check in issue.repo.checks.values() if issue.pull and check.head_sha == issue.pull.head_sha]
+    now = hub.clock()
+    posts = [_post(comment, issue, now, "commented") for comment in issue.comments]
+    if issue.pull is not None:
+        posts += [_review(review, issue, now) for review in issue.repo.reviews.values() if review.pull == issue.number]
+        lone = [c for c in issue.repo.inline.values() if c.pull == issue.number and c.review is None]
+        posts += [_beside(comment, issue, now) for comment in lone]
+    pulls = [other for other in hub.threads(issue.repo) if other.pull and f"#{issue.number}" in (other.body or "")]
     return {
         "issue": issue,
         "repo": issue.repo,
         "state": _state(issue),
-        "opened": _when(issue.created_at),
-        "posts": posts,
-        "checks": checks,
+        "opened": _when(issue.created_at, now),
+        "posts": [_post(issue, issue, now, "opened"), *sorted(posts, key=lambda post: post["at"])],
         "pull": _pull(hub, issue),
+        "pulls": [(other, _state(other)) for other in pulls],
+        "children": [(child, _state(child)) for child in issue.children],
     }
 
 
-def _when(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).strftime("%d %b %Y, %H:%M UTC")
+def _when(moment: float, now: float) -> dict[str, str]:
+    """A time as machines and as people read it."""
+    at = datetime.fromtimestamp(moment, UTC)
+    for name, length in SPANS:
+        count = int((now - moment) // length)
+        if count > 0:
+            return {"exact": at.isoformat(), "shown": f"{count} {name}{'' if count == 1 else 's'} ago"}
+    return {"exact": at.isoformat(), "shown": "now"}
 
 
 def _state(issue: Issue) -> str:
@@ -75,17 +112,48 @@ def _state(issue: Issue) -> str:
     return "draft" if issue.pull.draft and issue.state == "open" else issue.state
 
 
-def _post(post: Issue | Comment, verb: str) -> dict[str, Any]:
+def _post(post: Issue | Comment, issue: Issue, now: float, verb: str) -> dict[str, Any]:
+    hidden = getattr(post, "minimized_reason", None)
     return {
         "anchor": f"issuecomment-{post.id}",
+        "at": post.created_at,
         "user": post.user,
+        "author": post.user is issue.user and post.user.type != "Bot",
         "verb": verb,
-        "when": _when(post.created_at),
+        "when": _when(post.created_at, now),
         "edited": post.edited_at is not None,
-        "hidden": getattr(post, "minimized_reason", None),
-        "body": post.body,
+        "hidden": hidden.lower() if hidden else None,
+        "body": post.body or "*No description provided.*",
         "reactions": _reactions(post.reactions),
+        "lines": [],
     }
+
+
+def _review(review: Review, issue: Issue, now: float) -> dict[str, Any]:
+    """A review with its comments beside lines."""
+    beside = [c for c in issue.repo.inline.values() if c.review == review.id]
+    return {
+        **_said(review.user, issue, review.submitted_at, now, STATES.get(review.state, "reviewed")),
+        "anchor": f"pullrequestreview-{review.id}",
+        "body": review.body,
+        "lines": [(f"{c.path}, line {c.line}" if c.line else c.path, c.body) for c in beside],
+    }
+
+
+def _beside(comment: InlineComment, issue: Issue, now: float) -> dict[str, Any]:
+    """A single comment beside a line."""
+    place = f"{comment.path}, line {comment.line}" if comment.line else comment.path
+    return {
+        **_said(comment.user, issue, comment.created_at, now, "commented on a line"),
+        "anchor": f"discussion_r{comment.id}",
+        "body": "",
+        "lines": [(place, comment.body)],
+    }
+
+
+def _said(user: Any, issue: Issue, at: float, now: float, verb: str) -> dict[str, Any]:
+    head = {"user": user, "author": user is issue.user, "at": at, "when": _when(at, now), "verb": verb}
+    return {**head, "edited": False, "hidden": None, "reactions": []}
 
 
 def _reactions(reactions: list[Reaction]) -> list[tuple[str, int, str]]:
@@ -97,12 +165,37 @@ def _reactions(reactions: list[Reaction]) -> list[tuple[str, int, str]]:
     return rows
 
 
+def _check(check: CheckRun) -> dict[str, Any]:
+    fields = check.fields
+    output = fields.get("output") or {}
+    return {
+        "id": check.id,
+        "name": check.name,
+        "app": check.app.slug,
+        "sha": check.head_sha,
+        "state": fields.get("conclusion") or fields["status"],
+        "title": output.get("title"),
+        "summary": output.get("summary") or "",
+        "buttons": fields.get("actions") or [],
+    }
+
+
 def _pull(hub: Hub, issue: Issue) -> dict[str, Any] | None:
-    part = issue.pull
+    part, repo = issue.pull, issue.repo
     if part is None:
         return None
-    git = GitRender(Render(hub), issue.repo)
+    git = GitRender(Render(hub), repo)
     fork = gitstore.merge_base(git.path, part.base_sha, part.head_sha) or part.base_sha
     shas = gitstore.commits_between(git.path, fork, part.head_sha)
-    commits = [(sha[:7], git.raw_commit(sha)["message"].splitlines()[0]) for sha in shas]
-    return {"head": part.head_ref, "base": part.base_ref, "commits": commits, "files": git.files(fork, part.head_sha)}
+    files = git.files(fork, part.head_sha)
+    newest = {status.context: status for status in repo.statuses if status.sha == part.head_sha}
+    return {
+        "head": part.head_ref,
+        "base": part.base_ref,
+        "commits": [(sha[:7], git.raw_commit(sha)["message"].splitlines()[0]) for sha in shas],
+        "files": files,
+        "added": sum(file["additions"] for file in files),
+        "removed": sum(file["deletions"] for file in files),
+        "checks": [_check(check) for check in repo.checks.values() if check.head_sha == part.head_sha],
+        "statuses": list(newest.values()),
+    }

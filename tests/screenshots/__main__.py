@@ -1,0 +1,42 @@
+"""``python -m tests.screenshots``: play the threads, and put their pictures into ``docs/images``."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.screenshots.browser import Browser, NoBrowserError
+from tests.screenshots.play import pages
+from tests.town.repository import ROOT
+
+FOLDER = ROOT / "docs/images"
+WIDTHS = {1280: 1800, 375: 1700}
+"""Width of the window -> the most of the page that is shown; pixels."""
+LARGEST = 200_000
+"""Bytes of one picture."""
+
+
+def main() -> int:
+    """Take every picture anew."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="twogate-screenshots-") as folder, Browser() as browser:
+            for name, page in pages(Path(folder)).items():
+                for width, most in WIDTHS.items():
+                    browser.open(page.html, width)
+                    _save(FOLDER / f"{name}-{width}.png", browser.picture(width, most, page.start))
+    except NoBrowserError as fault:
+        sys.stderr.write(f"{fault}\n")
+        return 1
+    return 0
+
+
+def _save(file: Path, picture: bytes) -> None:
+    assert len(picture) <= LARGEST, f"{file.name} has {len(picture):,} bytes"
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(picture)
+    sys.stdout.write(f"{file.relative_to(ROOT)}: {len(picture):,} bytes\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

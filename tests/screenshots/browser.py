@@ -5,7 +5,6 @@ It speaks the DevTools protocol: JSON, each message ended by a NUL byte (``--rem
 
 from __future__ import annotations
 
-import base64
 import fcntl
 import json
 import os
@@ -21,6 +20,16 @@ from typing import Any, Self
 from tests.screenshots import small
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+OPTIONS = (
+    "--headless",
+    "--remote-debugging-pipe",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--no-first-run",
+)
+"""It shows our own pages alone, from a file, as whatever user runs the tests: hence without a sandbox."""
 SECONDS = 90
 """For one browser, whatever it is asked."""
 TOP = "document.getElementById(%s).getBoundingClientRect().top + scrollY"
@@ -73,14 +82,11 @@ class Browser:
             for number, end in enumerate(ends, 3):
                 os.dup2(end, number)
 
-        command = [
-            program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
-            "--disable-dev-shm-usage", f"--user-data-dir={home}/profile", "--remote-debugging-pipe",
-        ]  # fmt: skip
+        command = [program, *OPTIONS, f"--user-data-dir={home}/profile"]
         environ = {"PATH": os.defpath, "HOME": str(home), "LANG": "C.UTF-8"}
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self._process = subprocess.Popen(
-            command, env=environ, pass_fds=(3, 4), preexec_fn=place, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            command, env=environ, pass_fds=(3, 4), start_new_session=True, preexec_fn=place, **silent  # noqa: PLW1509 - it only moves two descriptors
         )  # fmt: skip
         for end in (theirs, answers, *ends):
             os.close(end)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from runner.contract import GateResult, GateStatus, Outcome, SandboxReport, Usage
-from runner.results import ExecutionSummary, PlanDocument, PullRequestText, Unit, Verdict
+from runner.results import ExecutionSummary, PlanDocument, PullRequestText, SplitChild, SplitDocument, Unit, Verdict
 from runner.terms import SandboxMode
 
 if TYPE_CHECKING:
@@ -244,6 +244,44 @@ def questions(village: Village) -> str:
     return f"issues/{issue}"
 
 
+def split(village: Village) -> str:
+    """A plan became three, each an issue of its own."""
+    issue = _labelled(
+        village,
+        "Sell in other countries",
+        "Prices, greetings and the tax differ from country to country. The shop should know where a visitor is.",
+    )
+    write_plan(
+        village.runner(issue),
+        title="Make the shop know countries",
+        summary="A country decides on greeting, currency and tax. All three are changed at once.",
+        steps=("Add `shop/country.py`.", "Greet by country.", "Show prices in the country's currency.", "Add the tax."),
+        files=("shop/**", "tests/**"),
+        risks=("Four changes in one diff are hard to review.",),
+    )
+    village.alice.comment(issue, "/split so that each can be reviewed in ten minutes")
+    village.settle()
+    runner = village.runner(issue)
+    spec = runner.claim()
+    country = _part("Know a visitor's country", "A module that says where a visitor is.", "shop/country.py")
+    greeting = _part("Greet by country", "The greeting is chosen by country.", "shop/greeting.py", 1)
+    prices = _part("Show prices in the country's currency", "A price knows its currency.", "shop/basket.py", 1)
+    cut = SplitDocument(
+        summary="What a country is comes first, since greeting and prices both ask for it; they do not touch each other.",
+        children=(country, greeting, prices),
+    )
+    spent = usage(spec.unit or Unit.SPLIT_PLAN, 66, "0.0924", (2_310, 2_870, 70_400, 6_100))
+    runner.end(Outcome.PLANNED, split=cut, usage=(spent,))
+    return f"issues/{issue}"
+
+
+def _part(title: str, summary: str, path: str, *after: int) -> SplitChild:
+    files = (path, "tests/**")
+    steps = (f"Change `{path}`.", "Test it.")
+    document = PlanDocument(verdict=Verdict.PLAN, title=title, summary=summary, steps=steps, files=files)
+    return SplitChild(plan=document, depends_on=after)
+
+
 def diff(village: Village) -> str:
     """A diff that has passed its checks is up for decision."""
     issue = _reviewed(village)
@@ -295,6 +333,7 @@ def pull(village: Village) -> str:
 THREADS: dict[str, Callable[[Village], str]] = {
     "plan": plan,
     "questions": questions,
+    "split": split,
     "diff": diff,
     "failed": failed,
     "pull": pull,

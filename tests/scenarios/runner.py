@@ -214,14 +214,14 @@ class Runner:
         self.end(Outcome.VERIFIED, **self.verified(head, **report))
         return head
 
-    def publish(self, files: dict[str, str]) -> str:
+    def publish(self, files: dict[str, str], message: str = "Do it") -> str:
         """Do an execution up to the push."""
         spec, shop = self.claim(), self.village.workshop
         self.progress("agent")
         if spec.merge_base_in:
             head = shop.merge(spec.head or "", spec.base, files)
         else:
-            head = shop.commit(spec.head or spec.base, files)
+            head = shop.commit(spec.head or spec.base, files, message)
         self.progress("gates")
         self.progress("publish")
         answer = self.try_push_token(head)

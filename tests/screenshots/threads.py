@@ -174,7 +174,8 @@ def write_plan(runner: Runner, **document: Any) -> None:
 
 def execute(runner: Runner) -> None:
     """Let the plan be carried out, in two attempts."""
-    head = runner.publish({"shop/basket.py": BASKET, "tests/test_basket.py": TESTS})
+    changed = {"shop/basket.py": BASKET, "tests/test_basket.py": TESTS}
+    head = runner.publish(changed, "Round the basket's total to the cent")
     spent = (
         usage(Unit.EXECUTE_PLAN, 131, "0.2412", (2_950, 5_120, 148_000, 21_300)),
         usage(Unit.EXECUTE_PLAN, 48, "0.0836", (1_020, 1_240, 66_500, 3_100), attempt=2),

@@ -67,6 +67,32 @@ def test_pages(world: World, tmp_path: Path) -> None:
     assert httpx.get(f"{world.standin.url}/acme/shop/issues/9").status_code == 404
 
 
+def test_pages_of_reviews_checks_and_hidden_comments(world: World) -> None:
+    head = world.commit("plan/1", {"a.txt": "a\n"})
+    with world.client("wes") as wes:
+        wes.post("/pulls", json={"title": "Add a", "head": "plan/1", "base": "main"})
+        wes.post("/issues/1/comments", json={"body": "An *old* word"})
+        wes.post("/statuses/" + head, json={"state": "failure", "context": "build", "description": "It broke"})
+        beside = [{"path": "a.txt", "line": 1, "body": "Why `a`?"}]
+        wes.post("/pulls/1/reviews", json={"event": "REQUEST_CHANGES", "body": "See #1.", "comments": beside})
+    repo = world.standin.control.repo("acme/shop")
+    repo.issues[1].comments[0].minimized_reason = "OUTDATED"
+    buttons = [{"label": "Approve", "description": "Say yes", "identifier": "approve"}]
+    output = {"title": "Waits", "summary": "**Decide**, please."}
+    fields: Any = {"status": "completed", "conclusion": "action_required", "actions": buttons, "output": output}
+    made = world.installation().rest.checks.create("acme", "shop", name="twogate", head_sha=head, **fields)
+    page = httpx.get(f"{world.standin.url}/acme/shop/pull/1").text
+    assert "marked as outdated" in page.split("An <em>old</em> word")[0].rsplit("<details", 1)[1]
+    assert "requested changes" in page
+    assert "<code>a.txt, line 1</code>" in page
+    assert 'See <a href="../issues/1">#1</a>.' in page
+    assert page.index("Waits") < page.index('<button type="button" title="Say yes">Approve') < page.index("It broke")
+    check = httpx.get(f"{world.standin.url}/acme/shop/runs/{made.parsed_data.id}").text
+    assert "<strong>Decide</strong>" in check
+    assert "Approve</button>" in check
+    assert httpx.get(f"{world.standin.url}/acme/shop/runs/9").status_code == 404
+
+
 def test_markdown() -> None:
     made = markdown.render("<!-- hidden -->\n<details><summary>More</summary>\n\n- [x] done\n\n</details>\n\n`<sub>`")
     assert "hidden" not in made

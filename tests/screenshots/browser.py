@@ -8,10 +8,11 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import select
 import shutil
+import signal
 import subprocess
 import tempfile
-import threading
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,8 +31,8 @@ OPTIONS = (
     "--no-first-run",
 )
 """It shows our own pages alone, from a file, as whatever user runs the tests: hence without a sandbox."""
-SECONDS = 90
-"""For one browser, whatever it is asked."""
+SECONDS = 60
+"""For one answer of the browser."""
 TOP = "document.getElementById(%s).getBoundingClientRect().top + scrollY"
 LOADED = 'new Promise((done) => document.readyState == "complete" ? done() : addEventListener("load", () => done()))'
 MEASURE = """(() => {
@@ -62,7 +63,7 @@ class Measured:
 
 
 class Browser:
-    """One browser with one page. Used as a context; anything it is asked after ``SECONDS`` fails."""
+    """One browser with one page, used as a context."""
 
     def __init__(self) -> None:
         self._stack = ExitStack()
@@ -74,8 +75,10 @@ class Browser:
             self._stack.enter_context(tempfile.TemporaryDirectory(prefix="twogate-", ignore_cleanup_errors=True))
         )
         self._file = home / "page.html"
-        theirs, self._to = os.pipe()
+        theirs, to = os.pipe()
         self._from, answers = os.pipe()
+        self._to = os.fdopen(to, "wb")
+        self._heard = b""
         ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (theirs, answers)]
 
         def place() -> None:
@@ -90,22 +93,23 @@ class Browser:
         )  # fmt: skip
         for end in (theirs, answers, *ends):
             os.close(end)
-        self._answers = self._stack.enter_context(os.fdopen(self._from, "rb"))
-        self._timer = threading.Timer(SECONDS, self._kill)
-        self._timer.start()
+        self._stack.callback(os.close, self._from)
         self._session = ""
-        target = self._ask("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self._ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        try:
+            target = self._ask("Target.createTarget", url="about:blank")["targetId"]
+            self._session = self._ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        os.close(self._to)  # which is how it is told to end
+        self._to.close()  # which is how it is told to end
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
-            self._kill()
+            os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-        self._timer.cancel()
         self._stack.close()
 
     def open(self, page: str, width: int, *, dark: bool = False) -> Measured:
@@ -135,7 +139,8 @@ class Browser:
         self._asked += 1
         session = {"sessionId": self._session} if self._session else {}
         said = {"id": self._asked, "method": method, "params": params, **session}
-        os.write(self._to, json.dumps(said).encode() + b"\0")
+        self._to.write(json.dumps(said).encode() + b"\0")
+        self._to.flush()
         while (answer := self._hear()).get("id") != self._asked:
             pass
         assert "error" not in answer, answer
@@ -146,14 +151,14 @@ class Browser:
         return found["result"].get("value")
 
     def _hear(self) -> dict[str, Any]:
-        heard = bytearray()
-        while (byte := self._answers.read(1)) != b"\0":
-            assert byte, "the browser ended"
-            heard += byte
-        return json.loads(heard)  # type: ignore[no-any-return]
-
-    def _kill(self) -> None:
-        os.killpg(self._process.pid, 9)
+        while b"\0" not in self._heard:
+            ready, _, _ = select.select([self._from], [], [], SECONDS)
+            assert ready, "the browser does not answer"
+            heard = os.read(self._from, 1 << 20)
+            assert heard, "the browser ended"
+            self._heard += heard
+        message, _, self._heard = self._heard.partition(b"\0")
+        return json.loads(message)  # type: ignore[no-any-return]
 
 
 def _program() -> str:

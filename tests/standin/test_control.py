@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
@@ -73,8 +73,9 @@ def test_pages_of_reviews_checks_and_hidden_comments(world: World) -> None:
         wes.post("/pulls", json={"title": "Add a", "head": "plan/1", "base": "main"})
         wes.post("/issues/1/comments", json={"body": "An *old* word"})
         wes.post("/statuses/" + head, json={"state": "failure", "context": "build", "description": "It broke"})
-        beside = [{"path": "a.txt", "line": 1, "body": "Why `a`?"}]
-        wes.post("/pulls/1/reviews", json={"event": "REQUEST_CHANGES", "body": "See #1.", "comments": beside})
+    beside = [{"path": "a.txt", "line": 1, "body": "Why `a`?"}]
+    with world.client("mia") as mia:
+        mia.post("/pulls/1/reviews", json={"event": "REQUEST_CHANGES", "body": "See #1.", "comments": beside})
     repo = world.standin.control.repo("acme/shop")
     repo.issues[1].comments[0].minimized_reason = "OUTDATED"
     buttons = [{"label": "Approve", "description": "Say yes", "identifier": "approve"}]

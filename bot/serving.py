@@ -21,7 +21,7 @@ from bot.github.clients import App
 from bot.intake import webhook
 from bot.store.engine import open_store
 from bot.store.throttles import write_limits
-from bot.web import runner_pages
+from bot.web import runner_pages, schema
 from bot.web.app import create_app
 from bot.web.oidc import Keys, Verifier
 from bot.web.runner_api import RunnerApi
@@ -108,7 +108,9 @@ def web(parts: Parts) -> WSGIApplication:
         encrypt=vault.encrypt,
         decrypt=vault.decrypt,
     )
-    return create_app(webhook.blueprint(parts.store, settings.webhook_secret), runner_pages.blueprint(api))
+    return create_app(
+        webhook.blueprint(parts.store, settings.webhook_secret), runner_pages.blueprint(api), schema.blueprint()
+    )
 
 
 def worker(parts: Parts, periods: Periods = USUAL) -> Works:

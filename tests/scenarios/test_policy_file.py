@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.lifecycle.policy_file import json_schema
 from bot.store import policies
 from tests.town.repository import git
 
@@ -208,3 +209,13 @@ def test_a_push_that_breaks_or_mends_the_file_says_so_on_its_commit(village: Vil
         kept = policies.last_valid(tx, village.repository_id)
     assert kept is not None
     assert kept.label == "robot"
+
+
+def test_the_schema_for_editors_is_served_and_knows_every_key(village: Village) -> None:
+    answer = village.http.get("/schema/twogate.json", headers={"Origin": "https://editor.example"})
+    assert answer.headers["content-type"].startswith("application/schema+json")
+    assert answer.headers["access-control-allow-origin"] == "*"
+    schema = answer.json()
+    assert schema == json_schema()
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert {"approvers", "commands", "ci", "inspector", "branches", "pause"} <= schema["properties"].keys()

@@ -6,11 +6,12 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, StrictUndefined
 
 from bot.lifecycle import costs
 from bot.lifecycle.queue import NAMED_PLACES
 from bot.lifecycle.wording import escape, limits, words
+from bot.lifecycle.wording.prefixed import Prefixing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,7 +73,7 @@ def source(job: costs.JobCost) -> str:
 
 def _environment() -> Environment:
     made = Environment(
-        loader=PackageLoader("bot.lifecycle.wording"),
+        loader=Prefixing("bot.lifecycle.wording"),
         autoescape=False,  # noqa: S701 - Markdown, not HTML: the filters below escape for it
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -110,7 +111,9 @@ _TEMPLATES = _environment()
 
 
 def fill(template: str, **values: Any) -> str:
-    """Return a template's text with these values."""
+    """Return a template's text with these values; commands are named as the policy among them wants them."""
+    policy = values.get("policy") or getattr(values.get("plan"), "policy", None)
+    values["spoken"] = f"{policy.prefix} " if policy and policy.prefix else ""
     return tidy(_TEMPLATES.get_template(f"{template}.md.j2").render(values))
 
 

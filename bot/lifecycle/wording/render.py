@@ -18,6 +18,7 @@ from bot.lifecycle.wording import escape, limits
 from bot.lifecycle.wording.engine import fill, open_fence
 from bot.lifecycle.wording.limits import TooLong
 from bot.lifecycle.wording.links import GITHUB, Links
+from bot.lifecycle.wording.prefixed import prefixed
 from runner.contract import GateStatus
 from runner.results import Unit
 
@@ -142,8 +143,10 @@ def check_run(plan: Plan, sentence: str | None = None, *, shown: bool = True) ->
     return title, fill("check_run", plan=plan, review=_review(plan) if shown else None, sentence=told)
 
 
-def say(topic: Topic, details: Mapping[str, str], plan: Plan | None, to: Person | None) -> str:
-    """Return a short answer, to the one person it is meant for.
+def say(
+    topic: Topic, details: Mapping[str, str], plan: Plan | None, to: Person | None, policy: Policy | None = None
+) -> str:
+    """Return a short answer, to the one person it is meant for; ``policy`` holds where there is no plan.
 
     Details that a topic knows, all optional: ``needs`` (a permission's name) for needs_triage and not_allowed;
     ``verb``, ``teams`` and ``users`` (with spaces between) for not_allowed; ``what`` for needs_another (``requester``
@@ -152,8 +155,10 @@ def say(topic: Topic, details: Mapping[str, str], plan: Plan | None, to: Person 
     (one a line) for base_conflict; ``head`` for branch_moved; ``word`` for help; ``where``, ``line``, ``reason`` and
     ``instead`` (``last``, ``defaults`` or ``nothing``) for policy_invalid; ``sentence`` for unjudged.
     """
-    policy = plan.policy if plan is not None else Policy()
+    policy = plan.policy if plan is not None else policy or Policy()
     known: defaultdict[str, str] = defaultdict(str, details)
+    if policy.prefix:
+        known["why"] = prefixed(known["why"], f"{policy.prefix} ")
     who = _who(policy)
     needs = known["needs"].lower()
     values = {"needs": needs if needs in _PERMISSIONS else who["triage" if topic == "needs_triage" else "permission"]}

@@ -13,7 +13,7 @@ from bot.lifecycle.costs import CostRow, PlanCost
 from bot.lifecycle.states import State
 from bot.lifecycle.wording import render as wording
 from bot.lifecycle.wording.limits import TooLong
-from bot.store import jobs, plans, usage
+from bot.store import jobs, plans, policies, usage
 from bot.worker.context import Done, found
 from bot.worker.effects.texts import plan_key, sha256
 from runner.contract import JobKind, Outcome
@@ -235,8 +235,9 @@ def say(ctx: Context, claimed: Claimed, effect: Say) -> Done:
     """Answer with one short comment."""
     with ctx.store.read() as tx:
         plan = plans.latest(tx, claimed.lane)
+        policy = policies.last_valid(tx, effect.repo.id) if plan is None else plan.policy
     repo, number = effect.repo, effect.issue_number
-    body = wording.say(effect.topic, effect.details, plan, effect.to)
+    body = wording.say(effect.topic, effect.details, plan, effect.to, policy)
     comment = ctx.gateway.ensure_comment(repo, number, claimed.key, body, first=claimed.first)
     return Done(f"comment {comment.id}")
 

@@ -50,6 +50,24 @@ def revision(verdict: str, **fields) -> Revision:
     return Revision(number=2, document=stories.DOCUMENTS[verdict], gates=stories.POLICY.gates or (), **fields)
 
 
+def texts_of_the_policy() -> dict[str, str]:
+    """What is said of approvers, and of policy files."""
+    found: dict[str, str] = {}
+    found["answer-needs_another-author"] = render.say(Topic.NEEDS_ANOTHER, {"what": "author"}, None, ALICE)
+    named = {"needs": "write", "verb": "approve", "teams": "core acme/docs", "users": "ann"}
+    found["answer-not_allowed-approvers"] = render.say(Topic.NOT_ALLOWED, named, None, ALICE)
+    for name, plan in stories.HALFWAY.items():
+        found[f"status-{name}"] = render.status_comment(plan, stories.COST)
+    found["plan-approvers"] = render.plan_comment(stories.HALFWAY["draft-halfway"], revision("plan"))
+    found["pull-request-approvers"] = "\n\n".join(render.pull_request(stories.APPROVED_BY_TWO, stories.COST))
+    for instead in ("defaults", "nothing"):
+        details = DETAILS[Topic.POLICY_INVALID] | {"instead": instead}
+        found[f"answer-policy_invalid-{instead}"] = render.say(Topic.POLICY_INVALID, details, None, None)
+    found["policy-check"] = "\n\n".join(policy_check(0, ""))
+    found["policy-check-broken"] = "\n\n".join(policy_check(4, "`budged` is not a known key; known here are `label`"))
+    return found
+
+
 def texts() -> dict[str, str]:
     """Every kind of text, by the name of its file."""
     found = {f"plan-{verdict}": render.plan_comment(stories.plan(), revision(verdict)) for verdict in stories.DOCUMENTS}
@@ -84,16 +102,6 @@ def texts() -> dict[str, str]:
         found[f"answer-{topic}"] = render.say(topic, DETAILS.get(topic, {}), plan, ALICE)
     found["answer-approval_void-policy"] = render.say(Topic.APPROVAL_VOID, {"what": "policy"}, stories.plan(), None)
     found["answer-branch_moved-gone"] = render.say(Topic.BRANCH_MOVED, {"head": ""}, stories.plan(), None)
-    found["answer-needs_another-author"] = render.say(Topic.NEEDS_ANOTHER, {"what": "author"}, None, ALICE)
-    named = {"needs": "write", "verb": "approve", "teams": "core acme/docs", "users": "ann"}
-    found["answer-not_allowed-approvers"] = render.say(Topic.NOT_ALLOWED, named, None, ALICE)
-    for name, plan in stories.HALFWAY.items():
-        found[f"status-{name}"] = render.status_comment(plan, stories.COST)
-    found["plan-approvers"] = render.plan_comment(stories.HALFWAY["draft-halfway"], revision("plan"))
-    found["pull-request-approvers"] = "\n\n".join(render.pull_request(stories.APPROVED_BY_TWO, stories.COST))
-    for instead in ("defaults", "nothing"):
-        details = DETAILS[Topic.POLICY_INVALID] | {"instead": instead}
-        found[f"answer-policy_invalid-{instead}"] = render.say(Topic.POLICY_INVALID, details, None, None)
     found["answer-help-slip"] = render.say(Topic.HELP, {"word": "aprove"}, stories.plan(), ALICE)
     pushed = {"head": "d" * 40, "by": "bob"}
     found["answer-branch_moved-pr"] = render.say(Topic.BRANCH_MOVED, pushed, UNVERIFIED, None)
@@ -102,14 +110,12 @@ def texts() -> dict[str, str]:
     found["check-unverified"] = "\n\n".join(verdicts.unverified_check(UNVERIFIED))
     found["check-group"] = "\n\n".join(verdicts.group_check([]))
     found["check-group-foreign"] = "\n\n".join(verdicts.group_check([UNVERIFIED, OPENED]))
-    found["policy-check"] = "\n\n".join(policy_check(0, ""))
-    found["policy-check-broken"] = "\n\n".join(policy_check(4, "`budged` is not a known key; known here are `label`"))
     split = {"issue": "#7", "how": "split", "children": "#20 #21"}
     found["answer-dependency_ended-split"] = render.say(Topic.DEPENDENCY_ENDED, split, stories.plan(), None)
     found["answer-status-queued"] = render.say(Topic.STATUS, {}, stories.STATUS["approved-slot"], ALICE)
     found["answer-help-unknown"] = render.say(Topic.HELP, {"word": "frobnicate"}, stories.plan(), ALICE)
     found["answer-issue_edited-approved"] = render.say(Topic.ISSUE_EDITED, {}, stories.STATUS["draft-bot"], None)
-    return found
+    return found | texts_of_the_policy()
 
 
 TEXTS = texts()

@@ -1,220 +1,67 @@
 """A plan: one issue's way from label to merge, as a value.
 
 A plan is (repository id, issue number, try). It is stored whole with its version; every change is a new value made by
-:func:`bot.lifecycle.transitions.transition`.
+:func:`bot.lifecycle.transitions.transition`. What it is made of is in :mod:`bot.lifecycle.records`, and named here too.
 """
 
 from __future__ import annotations
 
-import hashlib
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from bot.lifecycle.approvers import Needed
 from bot.lifecycle.choices import Choices
 from bot.lifecycle.policy import Policy
-from bot.lifecycle.queued import Queued
-from bot.lifecycle.states import ENDED, PAUSES, Frozen, Gate, HoldCause, State, Via, WaitingOn
-from runner.contract import Feedback, GateResult, JobKind, Outcome, SandboxReport, Work
-from runner.results import PlanDocument, Unit
-from runner.terms import AgentSpec, Budget, GateSpec
+from bot.lifecycle.records import (
+    Approval,
+    Child,
+    Failure,
+    Hold,
+    IssueSnapshot,
+    Job,
+    Part,
+    Pending,
+    Person,
+    Repo,
+    Review,
+    Revision,
+    Split,
+    Unverified,
+    posted_before,
+)
+from bot.lifecycle.states import ENDED, Frozen, Gate, Limit, State, WaitingOn
+from runner.contract import Feedback
+
+if TYPE_CHECKING:
+    from runner.results import Unit
+    from runner.terms import AgentSpec, Budget
+
+__all__ = [
+    "PULL_LANE",
+    "Approval",
+    "Child",
+    "Failure",
+    "Hold",
+    "IssueSnapshot",
+    "Job",
+    "Part",
+    "Pending",
+    "Person",
+    "Plan",
+    "Repo",
+    "Review",
+    "Revision",
+    "Split",
+    "Unverified",
+    "branch_name",
+    "comment_name",
+    "lane",
+    "posted_before",
+    "pull_lane",
+]
 
 
-class Person(Frozen):
-    """Somebody on GitHub. ``id`` is the identity; ``login`` is how they were called when seen."""
-
-    id: int
-    login: str
-
-
-class Repo(Frozen):
-    """A repository under its number, with the names last seen and the installation that gives access."""
-
-    id: int
-    owner: str
-    name: str
-    installation_id: int
-
-
-class IssueSnapshot(Frozen):
-    """Title and body as they were when a person with triage asked for the plan."""
-
-    title: str
-    body: str
-    author: Person | None
-
-    @property
-    def sha256(self) -> str:
-        """Identity of the text, to notice later edits."""
-        return hashlib.sha256(f"{self.title}\n{self.body}".encode()).hexdigest()
-
-
-class Revision(Frozen):
-    """One version of the written plan and the comment that shows it."""
-
-    number: int
-    document: PlanDocument
-    gates: tuple[GateSpec, ...] = ()
-    """The checks that will hold the work back, as the approver sees them."""
-    sha256: str | None = None
-    """Hash of the comment's text as posted: what an approval binds to. None until it is posted."""
-    comment_id: int | None = None
-    node_id: str | None = None
-    posted_at: float | None = None
-    repeats: int | None = None
-    """The revision whose document is posted again here, unchanged, for a decision made anew."""
-
-    @property
-    def content_sha256(self) -> str:
-        """Identity of what would be carried out, whatever the comment's wording is: document and checks as stored."""
-        parts = [self.document.model_dump_json(), *(gate.model_dump_json() for gate in self.gates)]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-class Approval(Frozen):
-    """A decision at one of the gates and exactly what it covers."""
-
-    gate: Gate
-    by: Person
-    via: Via
-    at: float
-    binds_to: str
-    """Plan gate: the revision's text hash. Diff gate: the head commit."""
-    content_sha256: str | None = None
-    """Plan gate: what the text says, as it was stored then."""
-    comment_id: int | None = None
-    """The comment that said it, or on which the reaction stands."""
-    reaction_id: int | None = None
-    owns: tuple[str, ...] = ()
-    """Names in CODEOWNERS that the person stood for."""
-    earlier: tuple[Approval, ...] = ()
-    """Those by others that it completes, oldest first; each of them covers the same."""
-
-    @property
-    def all(self) -> tuple[Approval, ...]:
-        """Return every approval that made this decision."""
-        return (*self.earlier, self)
-
-
-class Pending(Frozen):
-    """Approvals of what is under decision that are not enough yet, and what they lack."""
-
-    approvals: tuple[Approval, ...]
-    needed: Needed
-
-
-class Job(Frozen):
-    """The plan's open job; a plan never has two."""
-
-    id: str
-    kind: JobKind
-    unit: Unit | None
-    number: int
-    lost_before: bool = False
-    """The job it replaces was lost; a second loss in a row ends in ``failed``."""
-    head: str | None = None
-    """The branch's commit to go on from; None starts at the default branch's head."""
-    merge_base_in: bool = False
-    by: Person | None = None
-    """Who asked for it, where that matters when it is done: who has a plan split asks for the parts' plans."""
-    run_id: int | None = None
-    claimed: bool = False
-
-
-class Review(Frozen):
-    """Verified work as shown at the diff gate."""
-
-    number: int
-    work: Work
-    gates: tuple[GateResult, ...] = ()
-    sandbox: SandboxReport | None = None
-    notes: tuple[str, ...] = ()
-    attempts: int = 1
-    comment_id: int | None = None
-    node_id: str | None = None
-    check_run_id: int | None = None
-    buttons: bool = True
-    """False once its check run was concluded: what is pressed after that was pressed late, or is sent again."""
-    posted_at: float | None = None
-
-
-class Failure(Frozen):
-    """Why a plan stands in ``failed``."""
-
-    outcome: Outcome
-    sentence: str
-    during: JobKind
-    gates: tuple[GateResult, ...] = ()
-    output_tail: str = ""
-    notes: tuple[str, ...] = ()
-    job: Job | None = None
-    """What failed, where it was a job: ``/retry`` does the same again."""
-
-
-class Child(Frozen):
-    """One part of a plan that is being split, on its way to an issue and a plan of its own."""
-
-    document: PlanDocument
-    depends_on: tuple[int, ...] = ()
-    """Positions, counted from 1, of the parts that must be merged before it starts."""
-    number: int | None = None
-    """Its issue; None until that is made."""
-    issue_id: int | None = None
-    """GitHub's own number of that issue."""
-
-
-class Split(Frozen):
-    """A plan in parts. From the first issue made to the last, nobody steers the plan; anybody may end it."""
-
-    number: int
-    """The number of the job that cut it, which names the issues' marks."""
-    by: Person
-    summary: str
-    gates: tuple[GateSpec, ...] = ()
-    children: tuple[Child, ...]
-
-    @property
-    def numbers(self) -> tuple[str, ...]:
-        """The issues of the parts that have one, as ``#12``."""
-        return tuple(f"#{child.number}" for child in self.children if child.number is not None)
-
-
-class Part(Frozen):
-    """Of which plan a plan is a part, and what it starts with."""
-
-    of: int
-    """The issue that was split."""
-    position: int
-    total: int
-    document: PlanDocument
-    gates: tuple[GateSpec, ...] = ()
-    depends_on: tuple[int, ...] = ()
-    """Issues whose plans have to be merged before this one starts."""
-
-
-class Unverified(Frozen):
-    """Commits on the pull request's branch that have passed neither our checks nor a decision."""
-
-    head: str
-    by: Person | None = None
-
-
-class Hold(Frozen):
-    """A plan that stands still: since when, by whom, and the work that was stopped for it, or not begun."""
-
-    causes: tuple[HoldCause, ...]
-    """Every cause that still stands, the latest first; the plan goes on when none is left."""
-    at: float
-    by: Person | None = None
-    interrupted: Job | None = None
-
-    @property
-    def pauses(self) -> bool:
-        """Whether it only keeps new work from being begun: what runs ends, and people still decide."""
-        return PAUSES.issuperset(self.causes)
-
-
-class Plan(Queued):
+class Plan(Frozen):
     """The whole of what is known about a plan. See the module's docstring."""
 
     uid: str
@@ -275,6 +122,14 @@ class Plan(Queued):
     """When the branch of a pull request that was closed unmerged goes."""
     overlaps: tuple[str, ...] = ()
     """Issues whose unmerged plans may touch the same files, where the policy only warns of it."""
+    waits_for: tuple[str, ...] = ()
+    """What the queue names: issue numbers or paths, for the status line."""
+    in_vain: tuple[str, ...] = ()
+    """Those of ``waits_for`` that have ended unmerged: the wait goes on until a person says otherwise."""
+    place: int | None = None
+    """Its place in the queue, counted from 1, where it is one of the first."""
+    limit: Limit | None = None
+    """Whose slots are taken, where it waits for one."""
 
     @property
     def lane(self) -> str:
@@ -364,16 +219,6 @@ class Plan(Queued):
     def ended(self) -> bool:
         """Whether nothing more happens without a person reopening it."""
         return self.state in ENDED
-
-
-def posted_before(shown: Revision | Review, at: float, comment_id: int | None) -> bool:
-    """Return whether who said something at ``at``, in that comment, can have seen what is shown.
-
-    GitHub's times are whole seconds; within one, the comments' numbers tell which of two was written first.
-    """
-    if shown.posted_at is None or shown.comment_id is None or at < shown.posted_at:
-        return False
-    return comment_id is None or comment_id > shown.comment_id
 
 
 def comment_name(comment_id: int) -> str:

@@ -197,7 +197,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
     ev.ReviewPosted: (at(R, world.review_posted), stay(ALL - {R}, "no longer in review")),
     ev.BaseChecked: (at(R, world.base_checked), stay(ALL - {R}, "no longer in review")),
     ev.PullRequestOpened: (
-        go({R, F}, pulls.opened, to=P),
+        at({R, F}, pulls.opened, to=P),
         stay(ALL - {R, F}, "no longer in review"),
     ),
     ev.ApprovalVoid: (

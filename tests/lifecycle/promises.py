@@ -40,7 +40,8 @@ class Promises:
         for verb in offered:
             event = EVENTS[verb]
             assert TABLE[plan.state, event].move, f"{plan.state} offers /{verb}, which it refuses:\n{text}"
-            assert not plan.frozen or event not in STEERING, f"held, and offers /{verb}:\n{text}"
+            frozen = plan.frozen or plan.splitting
+            assert not frozen or event not in STEERING, f"nobody steers it, and it offers /{verb}:\n{text}"
 
     @invariant()
     def approvals_cover_what_stands(self) -> None:

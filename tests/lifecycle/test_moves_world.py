@@ -488,3 +488,10 @@ def test_what_comes_too_late_or_too_early_is_journalled(state, kind):
     step = put(before, kind(**AT, **EXTRA.get(kind, {})))
     assert unchanged(before, step)
     assert (step.effects, step.note) == ((), TABLE[state, kind].why)
+
+
+def test_a_pull_request_without_any_work_of_the_plan_is_not_taken_for_its_own():
+    before = plan(State.FAILED, WaitingOn.PERSON, failure=stories.FAILURE)
+    step = put(before, ev.PullRequestOpened(at=9.0, source="d-1", number=3, url="http://x/3"))
+    assert unchanged(before, step)
+    assert step.note == "no work of this plan is offered"

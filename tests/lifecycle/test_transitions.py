@@ -111,7 +111,7 @@ class AnyHistory(Promises, RuleBasedStateMachine):
             if isinstance(event, ended) and step.plan.job != before.job:
                 self.running.discard(event.job)
         late = isinstance(event, ev.JobEvent) and (before.job is None or before.job.id != event.job)
-        if not late and before.hold is None:
+        if not late and before.hold is None and not before.splitting:
             assert step.plan.state in rule_.leads_to(before.state), (
                 f"{kind.__name__}: {before.state} -> {step.plan.state} is not listed"
             )

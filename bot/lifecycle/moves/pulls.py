@@ -20,6 +20,8 @@ def opened(plan: Plan, event: events.PullRequestOpened) -> Step:
 
     Also where the plan failed while it was being opened, as when somebody pushed to the branch at that moment.
     """
+    if plan.review is None:
+        return Step(plan, (), "no work of this plan is offered")
     closing = conclude_check(plan, "success", f"Approved; pull request #{event.number}.")
     plan = changed(
         plan,

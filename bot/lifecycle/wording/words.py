@@ -39,7 +39,9 @@ WAITS = {
 HOLDS = {
     HoldCause.LABEL_REMOVED: "The label that asked for the plan was removed. Setting it again lifts this.",
     HoldCause.ISSUE_CLOSED: "The issue is closed. Reopening it lifts this.",
-    HoldCause.ISSUE_TRANSFERRED: "The issue was moved to another repository, where a plan can be asked for. This one ends soon.",
+    HoldCause.ISSUE_TRANSFERRED: (
+        "The issue was moved to another repository, where a plan can be asked for. This one ends soon."
+    ),
     HoldCause.ISSUE_LOCKED: "The issue is locked. Unlocking it lifts this.",
     HoldCause.REPOSITORY_ARCHIVED: "The repository is archived. Unarchiving it lifts this.",
     HoldCause.APP_SUSPENDED: "The App is suspended here. Unsuspending its installation lifts this.",

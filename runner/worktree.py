@@ -138,12 +138,17 @@ class Workspace:
             folder.chmod(0o711)
         self._save(self._state)
         self.store.set_ref(ANCHOR + self.plan_uid, self.head)
-        for path in (self.tree, self.home, self.tmp):
-            folders.fresh(path)
+        folders.fresh(self.tree)
+        self.empty_home()
         self._files.check_out(self.head)
-        folders.give(self.owner, self.tree, self.home, self.tmp)
+        folders.give(self.owner, self.tree)
         self.freeze()
         self._save(replace(self._state, step="open"))
+
+    def empty_home(self) -> None:
+        """Make HOME and TMP anew: what one agent left there is not for another."""
+        for path in (self.home, self.tmp):
+            folders.give(self.owner, folders.fresh(path))
 
     def _save(self, state: State) -> None:
         self._place.save(state)

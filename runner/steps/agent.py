@@ -48,6 +48,8 @@ LONGEST_LINE = 2_000
 """Bytes of a line of the agent's output that the heartbeat looks at."""
 SILENT_SECONDS = 1_200.0
 """Seconds that an agent at the meter may neither print anything nor call its model; its longest tool takes half."""
+SPOILT = frozenset({Outcome.AGENT_FAILED, Outcome.TIMED_OUT, Outcome.NO_PROGRESS, Outcome.OUTPUT_FLOOD})
+"""Ends after which an earlier job's session is not gone on with once more: it may be what led there."""
 RESULT_FILE = "result.json"
 SOCKET = "meter.sock"
 UNSTARTED = AgentResult(ok=False, error=None, session=None, usd=Decimal(0))
@@ -130,7 +132,8 @@ class Conversation:
         try:
             reply = self._ask(replace(parts, facts=(_earlier(self._kept), *parts.facts)), attempt)
         except Ending as ending:
-            self._sessions.forget()
+            if ending.outcome in SPOILT:
+                self._sessions.forget()
             if ending.outcome is not Outcome.AGENT_FAILED:
                 raise
             self._job.say(f"agent: the session of the job before could not be gone on with: {ending.sentence}")

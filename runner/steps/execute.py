@@ -92,7 +92,7 @@ def run(job: Job, expected: str | None) -> Ending:
         publish(job, workspace.head, execution.gates, expected)
         talk.keep(workspace.head)
         work = describe(job, execution)
-        inspection = inspected(job, execution)
+        inspection = inspected(job, execution, work.head)
     except BaseException:
         with suppress(GitError, StoreError, OSError):
             _salvage(job, workspace)

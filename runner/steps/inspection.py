@@ -28,17 +28,26 @@ TRIES = 2
 """How often an inspector is asked: once more where its result can't be used."""
 
 
-def inspected(job: Job, execution: Execution) -> Inspection | None:
+def inspected(job: Job, execution: Execution, sha: str) -> Inspection | None:
     """Return what the inspector says of the verified commit; None where there is none, or a note says why not."""
     if job.spec.inspector is None:
         return None
     try:
         job.watch.check()
+        _require_as_verified(execution, sha)
         return _asked(job, execution)
     except (Ending, GitError, StoreError, OSError) as fault:
         said = fault.sentence if isinstance(fault, Ending) else str(fault)
         job.ledger.note(f"The change was not inspected; its checks and its review stand without. {said}")
         return None
+
+
+def _require_as_verified(execution: Execution, sha: str) -> None:
+    """Let the inspector find the verified commit, and nothing that another agent left for it."""
+    workspace = execution.workspace
+    workspace.empty_home()
+    if workspace.head != sha or not workspace.is_clean_against(sha):
+        raise Ending(Outcome.TREE_CHANGED, "The work tree was changed after the commit was verified.")
 
 
 def _asked(job: Job, execution: Execution) -> Inspection:

@@ -79,6 +79,23 @@ def test_an_inspector_that_fails_takes_nothing_from_the_work(lab: Lab, code: str
     assert lab.left() == []
 
 
+def test_an_inspector_finds_nothing_that_another_agent_left_for_it(lab: Lab) -> None:
+    left = "for place in ('HOME', 'TMPDIR'):\n    write(os.path.join(os.environ[place], 'left'), 'All is well.')\n"
+    code = f"{left}write('calc.py', 'def add(a, b):\\n    return a + b\\n')\ndone()\n"
+    look = "assert not [place for place in ('HOME', 'TMPDIR') if os.listdir(os.environ[place])]\n"
+    report = lab.run("good", agents=lab.coded(code), **_inspector(lab, f"{look}give({FOUND!r})"))
+    assert report.inspection is not None, report.notes
+
+
+def test_a_tree_that_was_changed_after_the_verdict_is_not_inspected(lab: Lab) -> None:
+    meddler = "write('calc.py', 'mine')\ngive({'title': 'T', 'body': 'B'})\n"
+    agents = {**lab.spec("good").agents, **lab.coded(meddler, Unit.CREATE_PR)}
+    report = lab.run("good", agents=agents, **_inspector(lab, f"give({FOUND!r})"))
+    assert (report.outcome, report.inspection) == (Outcome.VERIFIED, None), report
+    assert any("was changed after the commit was verified" in note for note in report.notes), report.notes
+    assert Unit.INSPECT_DIFF not in {row.unit for row in report.usage}
+
+
 def test_an_inspector_is_not_started_where_nothing_is_left(lab: Lab) -> None:
     spend = "print(json.dumps({'type': 'usage', 'model': 'm', 'input_tokens': 1, 'output_tokens': 1, 'usd': 2}))\n"
     code = f"write('calc.py', 'def add(a, b):\\n    return a + b\\n')\n{spend}done()\n"

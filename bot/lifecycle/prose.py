@@ -24,6 +24,7 @@ _OPENING = re.compile(
     r"(?P<ticks>`+)|(?<![~\\])(?P<waves>~{1,2})(?=[^\s~])"
     r"|(?P<comment><!--)|<(?P<tag>[A-Za-z][A-Za-z0-9-]*)(?=[\s/>])|</?[A-Za-z][^<>]*"
 )
+_CODE = r"^ {0,3}(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})|(?P<ticks>`+)"
 _BLANK = re.compile(r"\n[ \t]*(?:\n|\Z)")
 _OPAQUE = frozenset(
     {"pre", "code", "samp", "kbd", "script", "style", "textarea", "template"}
@@ -164,13 +165,27 @@ class _Inline:
         if tag not in self._elements:
             ends: dict[int, int] = {}
             open_: list[int] = []
-            for part in re.finditer(rf"<(?P<end>/?){tag}(?=[\s/>])[^<>]*>?", self._text, re.IGNORECASE):
+            for part in self._tags(tag):
                 if not part["end"]:
                     open_.append(part.start())
                 elif open_:
                     ends[open_.pop()] = part.end()
             self._elements[tag] = ends
         return self._elements[tag]
+
+    def _tags(self, tag: str) -> Iterator[re.Match[str]]:
+        """Yield the tags of a kind that are not shown as code."""
+        parts = re.compile(rf"{_CODE}|<(?P<end>/?){tag}(?=[\s/>])[^<>]*>?", re.IGNORECASE | re.MULTILINE)
+        at = 0
+        while (part := parts.search(self._text, at)) is not None:
+            at = part.end()
+            if part["fence"]:
+                closing = rf"(?m)^ {{0,3}}{part['fence']}{part['fence'][0]}*[ \t]*$"
+                at = self._find(closing, part, block=True)
+            elif part["ticks"]:
+                at = self._find(rf"(?<!`){part['ticks']}(?!`)", part)
+            else:
+                yield part
 
     def _paragraph(self, at: int) -> int:
         """Return where the paragraph around ``at`` ends."""

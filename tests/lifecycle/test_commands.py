@@ -43,6 +43,25 @@ def test_there_are_enough_of_them_and_each_of_its_own():
     assert len(SAID) - acting >= 50
 
 
+WRAPPED = {
+    "quoted": lambda text: "".join(f"> {line}\n" for line in text.splitlines()),
+    "fenced": lambda text: f"``````\n{text}\n``````",
+    "tilde fenced": lambda text: f"~~~~~~\n{text}\n~~~~~~",
+    "folded": lambda text: f"See <details><summary>what he said</summary>\n\n{text}\n\n</details>",
+    "a block quoted": lambda text: f"<blockquote>\n\n{text}\n\n</blockquote>",
+    "struck out": lambda text: f"<del>\n\n{text}\n\n</del>",
+}
+
+
+@pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
+def test_whatever_acts_does_not_where_it_is_only_quoted(wrap):
+    for case in SAID:
+        assert parse(wrap(case["text"])) == (), case["text"]
+    shown = "```html\n\n</details></blockquote></del>\n```\n\nand `</details></blockquote></del>`\n\n/approve"
+    assert parse(wrap(shown)) == ()
+    assert parse(shown) == (Command(verb=Verb.APPROVE),)
+
+
 @pytest.mark.parametrize(
     ("word", "verb"),
     [
@@ -94,6 +113,9 @@ def test_quoting_a_text_takes_its_commands_away(text):
         "~a ",
         "~~a\n",
         "<details>",
+        "<details>`",
+        "<details>\n```\n",
+        "<details>\n``` `x\n~~~\n",
         "x <details> ",
         "/help ",
         "/help /",

@@ -49,16 +49,16 @@ class Lines:
         lines = tuple(text.split("\n"))
         whole: dict[tuple[str, ...], int] = {}
         pairs: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-        before, at_before = "", 0
+        before = ""
         for at, line in enumerate(lines):
             said = words(line)
             whole.setdefault(said, at)
             whole.setdefault(words(_ITEM.sub("", line, count=1)), at)
             for word in said:
                 places = pairs[before, word]
-                if len(places) < MOST_PLACES and at_before not in places[-1:]:
-                    places.append(at_before)
-                before, at_before = word, at
+                if len(places) < MOST_PLACES and at not in places[-1:]:
+                    places.append(at)
+                before = word
             before = before if said else ""
         return cls(lines, whole, pairs)
 

@@ -124,6 +124,7 @@ def worker(parts: Parts, periods: Periods = USUAL) -> Works:
         now=parts.now,
         decrypt=Vault(settings).decrypt,
         threads=settings.worker_threads,
+        host_slots=settings.max_parallel,
         periods=periods,
     )
 

@@ -66,6 +66,8 @@ class Settings:
     """Zero: this process serves the web only."""
     writes_per_second: float
     """For each installation."""
+    max_parallel: int | None = None
+    """Plans executed at the same time over all repositories; None: as many as the repositories' policies allow."""
 
 
 def from_environment(environ: Mapping[str, str]) -> Settings:
@@ -95,6 +97,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         listen=reader.listen(),
         worker_threads=reader.number("TWOGATE_WORKER_THREADS", "4", least=0, most=MOST_THREADS),
         writes_per_second=reader.pace(api_url),
+        max_parallel=reader.number("TWOGATE_MAX_PARALLEL", least=1) if reader.get("TWOGATE_MAX_PARALLEL") else None,
     )
     if reader.faults:
         raise ConfigError(reader.faults)

@@ -80,12 +80,19 @@ def test_everything_can_be_said() -> None:
             LISTEN="[::1]:9000",
             WORKER_THREADS="0",
             WRITES_PER_SECOND="0.5",
+            MAX_PARALLEL="6",
         )
     )
     assert found.github_api_url == "https://proxy.corp/github"
     assert (found.oidc_issuer, found.oidc_jwks_url) == ("https://issuer.corp/slug", "https://issuer.corp/keys")
     assert (found.client_id, found.client_secret, found.workflow) == ("Iv1", "hush", "agents.yaml")
     assert (found.listen, found.worker_threads, found.writes_per_second) == (("::1", 9000), 0, 0.5)
+    assert found.max_parallel == 6
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many"])
+def test_no_slot_at_all_is_no_limit_that_can_be_set(text: str) -> None:
+    assert faults(MAX_PARALLEL=text) == [f"TWOGATE_MAX_PARALLEL is {text!r}: set it to a whole number, 1 or more."]
 
 
 def test_the_key_may_lie_in_a_file_or_on_one_line(tmp_path: Path) -> None:

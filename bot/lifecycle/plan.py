@@ -130,6 +130,8 @@ class Plan(Frozen):
     """Its place in the queue, counted from 1, where it is one of the first."""
     limit: Limit | None = None
     """Whose slots are taken, where it waits for one."""
+    most: int | None = None
+    """How many the policy allows, of slots or of diffs in review."""
 
     @property
     def lane(self) -> str:

@@ -14,7 +14,7 @@ Whoever waits for other plans or people lets later ones pass meanwhile: that can
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bot.lifecycle.choices import PlanPriority
 from bot.lifecycle.globs import overlapping
@@ -53,6 +53,8 @@ class Verdict(Frozen):
     """Its place among those that wait, counted from 1; one more than the named places where it stands behind them."""
     limit: Limit | None = None
     """Whose slots are taken."""
+    most: int | None = None
+    """How many the policy allows, of slots or of diffs in review."""
 
     @property
     def starts(self) -> bool:
@@ -135,25 +137,18 @@ class _Walk:
 
     def _lacks_room(self, plan: Plan) -> Verdict | None:
         if len(self._in_review) >= self._policy.max_in_review:
-            return self._wait(plan, WaitingOn.REVIEWERS, self._told(self._in_review))
+            return self._wait(plan, WaitingOn.REVIEWERS, self._told(self._in_review), most=self._policy.max_in_review)
         if len(self._at_work) >= self._policy.max_parallel:
-            return self._wait(plan, WaitingOn.SLOT, self._told(self._at_work), limit=Limit.REPOSITORY)
+            return self._wait(
+                plan, WaitingOn.SLOT, self._told(self._at_work), limit=Limit.REPOSITORY, most=self._policy.max_parallel
+            )
         if self._host_slots is not None and self._host_slots <= 0:
             return self._wait(plan, WaitingOn.SLOT, (), limit=Limit.HOST)
         return None
 
-    def _wait(
-        self,
-        plan: Plan,
-        on: WaitingOn,
-        waits_for: tuple[str, ...],
-        *,
-        in_vain: tuple[str, ...] = (),
-        limit: Limit | None = None,
-    ) -> Verdict:
+    def _wait(self, plan: Plan, on: WaitingOn, waits_for: tuple[str, ...], **told: Any) -> Verdict:
         self._place += 1
-        place = min(self._place, NAMED_PLACES + 1)
-        return Verdict(uid=plan.uid, on=on, waits_for=waits_for, in_vain=in_vain, place=place, limit=limit)
+        return Verdict(uid=plan.uid, on=on, waits_for=waits_for, place=min(self._place, NAMED_PLACES + 1), **told)
 
     def _told(self, plans: list[Plan]) -> tuple[str, ...]:
         return _issues(plans) if self._place < NAMED_PLACES else ()

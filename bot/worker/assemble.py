@@ -30,6 +30,7 @@ def build_worker(
     now: Callable[[], float],
     decrypt: Callable[[bytes], str],
     threads: int = THREADS,
+    host_slots: int | None = None,
     periods: Periods = USUAL,
 ) -> Worker:
     """Return the worker with everything that it does, not yet started."""
@@ -51,7 +52,7 @@ def build_worker(
     ]
     return Worker(
         store,
-        Advance(lambda: gateway.identity().bot_user_id),
+        Advance(lambda: gateway.identity().bot_user_id, host_slots=host_slots),
         Deliver(context),
         kinds=frozenset(KINDS),
         paced=frozenset(WRITING),

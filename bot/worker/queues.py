@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING
 from bot.lifecycle import events as ev
 from bot.lifecycle.queue import IN_THE_QUEUES_SIGHT, Queue, Verdict, share_out, takes_slot
 from bot.lifecycle.states import UNDER_WAY, State
-from bot.store import plans
+from bot.store import plans, policies
 from bot.worker.apply import apply
 
 if TYPE_CHECKING:
     from bot.lifecycle.plan import Plan
     from bot.store.deliveries import Delivery
     from bot.store.engine import Tx
+
+
+NAMED = {"waits_for", "in_vain", "place", "limit", "most"}
+TOLD = {"on", *NAMED}
+"""What a verdict tells its plan."""
 
 
 def look_again(tx: Tx, delivery: Delivery, host_slots: int | None) -> str:
@@ -42,11 +47,11 @@ def _shared(tx: Tx, own: int, host_slots: int) -> tuple[Verdict, ...]:
 
 
 def _queue(tx: Tx, repository_id: int) -> Queue | None:
-    """Return a repository's queue under its newest plan's policy; None where no plan is open."""
+    """Return a repository's queue under the policy in force; None where no plan is open."""
     known = plans.in_repository(tx, repository_id, IN_THE_QUEUES_SIGHT)
     if not known:
         return None
-    policy = max(known, key=lambda plan: plan.requested_at).policy
+    policy = policies.last_valid(tx, repository_id) or max(known, key=lambda plan: plan.requested_at).policy
     needed = {issue for plan in known for issue in plan.choices.depends_on}
     newest = plans.newest_states(tx, repository_id, needed)
     return Queue(repository_id=repository_id, policy=policy, plans=tuple(known), newest=newest)
@@ -61,11 +66,10 @@ def _tell(tx: Tx, delivery: Delivery, verdict: Verdict) -> str | None:
     if verdict.starts:
         event = ev.SlotGranted(at=delivery.received_at, source=delivery.guid, overlaps=verdict.overlaps)
     else:
-        told = verdict.model_dump(include={"on", "waits_for", "in_vain", "place", "limit"})
+        told = verdict.model_dump(include=TOLD)
         event = ev.QueueWaits(at=delivery.received_at, source=delivery.guid, **told)
     return f"#{plan.issue_number}: {apply(tx, plan, event)}"
 
 
 def _is_news(plan: Plan, verdict: Verdict) -> bool:
-    known = (plan.waiting_on, plan.waits_for, plan.in_vain, plan.place, plan.limit)
-    return known != (verdict.on, verdict.waits_for, verdict.in_vain, verdict.place, verdict.limit)
+    return plan.waiting_on is not verdict.on or plan.model_dump(include=NAMED) != verdict.model_dump(include=NAMED)

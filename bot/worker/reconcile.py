@@ -7,23 +7,28 @@ only make it sooner.
 from __future__ import annotations
 
 import logging
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from bot.errors import TwogateError
 from bot.github.gateway import Missing
 from bot.lifecycle import events as ev
 from bot.lifecycle.deadlines import JOB_SILENCE
-from bot.lifecycle.states import HoldCause, State, WaitingOn
+from bot.lifecycle.plan import lane
+from bot.lifecycle.states import HoldCause, State, WaitingOn, is_pause_label
 from bot.store import deliveries, jobs, plans
 from bot.store.events import event_delivery
+from bot.worker.apply import ask_queue
+from bot.worker.pauses import pause_news
 from bot.worker.schedule import REDELIVER_SPAN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from bot.github.gateway import IssueInfo
-    from bot.lifecycle.plan import Plan
+    from bot.lifecycle.plan import Plan, Repo
     from bot.store.deliveries import NewDelivery
+    from bot.store.engine import Tx
     from bot.store.jobs import Job
     from bot.worker.context import Context
 
@@ -66,21 +71,37 @@ def redeliver(ctx: Context) -> None:
 
 
 def reconcile(ctx: Context) -> None:
-    """Compare every open plan with GitHub and tell it what it was not told."""
+    """Compare every open plan with GitHub and tell it what it was not told; then every queue looks again."""
     with ctx.store.read() as tx:
         open_plans = plans.open_plans(tx)
-    for plan in open_plans:
+        turned_down = _waited_for(tx, open_plans)
+    paused = cache(lambda repo: ctx.policies.at(repo, ctx.gateway.repository(repo).default_branch).policy.paused)
+    for plan in (*open_plans, *turned_down):
         try:
-            news = list(_news(ctx, plan))
+            news = list(_news(ctx, plan, paused))
         except TwogateError as trouble:
             log.warning("plan #%d of %s could not be compared: %s", plan.issue_number, plan.repo.id, trouble)
             continue
         with ctx.store.write() as tx:
             deliveries.add_all(tx, news)
+    with ctx.store.write() as tx:
+        for repo in {plan.repo.id: plan.repo for plan in open_plans}.values():
+            ask_queue(tx, repo.id, repo.installation_id, f"reconcile:{repo.id}:{ctx.now()!r}")
 
 
-def _news(ctx: Context, plan: Plan) -> list[NewDelivery]:
+def _waited_for(tx: Tx, open_plans: list[Plan]) -> list[Plan]:
+    """Return the plans that others wait for although their pull requests were closed: those may be open again."""
+    lanes = {lane(plan.repo.id, issue) for plan in open_plans for issue in plan.choices.depends_on}
+    found = [plan for name in sorted(lanes) if (plan := plans.glimpse(tx, name)) is not None]
+    return [plan for plan in found if plan.state is State.REJECTED and plan.pull_request is not None]
+
+
+def _news(ctx: Context, plan: Plan, paused: Callable[[Repo], bool]) -> list[NewDelivery]:
+    if plan.ended:
+        return [_delivery(plan, event) for event in _pull_news(ctx, plan)]
     found = [*_issue_news(ctx, plan), *_pull_news(ctx, plan), *_branch_news(ctx, plan)]
+    if (news := pause_news(plan, _said(ctx, plan), paused=paused(plan.repo))) is not None:
+        found.append(news)
     return [_delivery(plan, event) for event in found]
 
 
@@ -124,6 +145,8 @@ def _hold_news(plan: Plan, issue: IssueInfo, said: dict[str, Any], *, archived: 
         HoldCause.REPOSITORY_ARCHIVED: archived,
         HoldCause.APP_SUSPENDED: False,  # GitHub has just answered
         HoldCause.LABEL_REMOVED: wanted_off and not labelled,
+        # who set it, the delivery alone tells
+        HoldCause.LABEL_PAUSED: HoldCause.LABEL_PAUSED in holding and any(map(is_pause_label, issue.labels)),
     }
     for cause, holds in stands.items():
         if holds and cause not in holding and plan.state is not State.PR_OPEN:
@@ -133,13 +156,15 @@ def _hold_news(plan: Plan, issue: IssueInfo, said: dict[str, Any], *, archived: 
 
 
 def _pull_news(ctx: Context, plan: Plan) -> list[Any]:
-    if plan.state is not State.PR_OPEN or plan.pull_request is None:
+    if plan.state not in {State.PR_OPEN, State.REJECTED} or plan.pull_request is None:
         return []
     pull = ctx.gateway.pull(plan.repo, plan.pull_request)
     said = _said(ctx, plan)
     if pull.merged:
         return [ev.PullRequestMerged(**said)]
-    return [ev.PullRequestClosed(**said)] if pull.state == "closed" else []
+    if (pull.state == "closed") == (plan.state is State.REJECTED):
+        return []
+    return [ev.PullRequestReopened(**said) if plan.ended else ev.PullRequestClosed(**said)]
 
 
 def _branch_news(ctx: Context, plan: Plan) -> list[Any]:

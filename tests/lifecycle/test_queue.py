@@ -41,8 +41,8 @@ def starts(number: int, *overlaps: str) -> Verdict:
 
 
 def waits(number: int, on: WaitingOn, *waits_for: str, place: int = 1, **fields) -> Verdict:
-    if on is WaitingOn.SLOT:
-        fields.setdefault("limit", Limit.REPOSITORY)
+    if on is WaitingOn.SLOT and "limit" not in fields:
+        fields = {"limit": Limit.REPOSITORY, "most": 1, **fields}
     return Verdict(uid=f"{number:08x}", on=on, waits_for=waits_for, place=place, **fields)
 
 
@@ -73,8 +73,8 @@ def test_slots_are_given_out_and_the_rest_is_told_its_place():
     assert next_starts(plans, Policy(max_parallel=2)) == (
         starts(1),
         starts(2),
-        waits(3, WaitingOn.SLOT, "#1", "#2", place=1),
-        waits(4, WaitingOn.SLOT, "#1", "#2", place=2),
+        waits(3, WaitingOn.SLOT, "#1", "#2", place=1, most=2),
+        waits(4, WaitingOn.SLOT, "#1", "#2", place=2, most=2),
     )
 
 
@@ -206,8 +206,8 @@ def test_who_waits_for_a_dependency_lets_others_pass():
 def test_nothing_starts_while_as_many_diffs_wait_for_a_decision_as_may():
     plans = [*(plan(n, f"{n}", state=State.IN_REVIEW) for n in (3, 1)), plan(8, "x"), plan(9, "y")]
     assert next_starts(plans, Policy(max_in_review=2)) == (
-        waits(8, WaitingOn.REVIEWERS, "#1", "#3"),
-        waits(9, WaitingOn.REVIEWERS, "#1", "#3", place=2),
+        waits(8, WaitingOn.REVIEWERS, "#1", "#3", most=2),
+        waits(9, WaitingOn.REVIEWERS, "#1", "#3", place=2, most=2),
     )
     assert next_starts(plans, Policy(max_in_review=3)) == (starts(8), starts(9))
 
@@ -221,7 +221,7 @@ def test_a_decided_or_frozen_diff_takes_no_room_in_review():
     ]
     assert next_starts(plans, Policy(max_in_review=1)) == (starts(9),)
     paused = [plan(2, "b", state=State.IN_REVIEW, hold=PAUSED), plan(9, "y")]
-    assert next_starts(paused, Policy(max_in_review=1)) == (waits(9, WaitingOn.REVIEWERS, "#2"),)
+    assert next_starts(paused, Policy(max_in_review=1)) == (waits(9, WaitingOn.REVIEWERS, "#2", most=1),)
 
 
 # places

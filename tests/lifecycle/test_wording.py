@@ -110,12 +110,19 @@ def texts() -> dict[str, str]:
     found["check-unverified"] = "\n\n".join(verdicts.unverified_check(UNVERIFIED))
     found["check-group"] = "\n\n".join(verdicts.group_check([]))
     found["check-group-foreign"] = "\n\n".join(verdicts.group_check([UNVERIFIED, OPENED]))
-    split = {"issue": "#7", "how": "split", "children": "#20 #21"}
-    found["answer-dependency_ended-split"] = render.say(Topic.DEPENDENCY_ENDED, split, stories.plan(), None)
-    found["answer-status-queued"] = render.say(Topic.STATUS, {}, stories.STATUS["approved-slot"], ALICE)
+    found |= _waits()
     found["answer-help-unknown"] = render.say(Topic.HELP, {"word": "frobnicate"}, stories.plan(), ALICE)
     found["answer-issue_edited-approved"] = render.say(Topic.ISSUE_EDITED, {}, stories.STATUS["draft-bot"], None)
     return found | texts_of_the_policy()
+
+
+def _waits() -> dict[str, str]:
+    """What is said of plans that wait for others."""
+    split = {"issue": "#7", "how": "split", "children": "#20 #21"}
+    return {
+        "answer-dependency_ended-split": render.say(Topic.DEPENDENCY_ENDED, split, stories.plan(), None),
+        "answer-status-queued": render.say(Topic.STATUS, {}, stories.STATUS["approved-slot"], ALICE),
+    }
 
 
 TEXTS = texts()

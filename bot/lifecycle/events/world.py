@@ -111,6 +111,8 @@ class QueueWaits(BaseEvent):
     """Its place, where it is one of the first."""
     limit: Limit | None = None
     """Whose slots are taken."""
+    most: int | None = None
+    """How many the policy allows, of slots or of diffs in review."""
 
 
 class DependencyEnded(BaseEvent):

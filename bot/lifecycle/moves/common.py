@@ -34,7 +34,7 @@ def changed(plan: Plan, **fields: Any) -> Plan:
     return plan.model_copy(update=fields)
 
 
-NOT_WAITING: dict[str, Any] = {"waits_for": (), "in_vain": (), "place": None, "limit": None}
+NOT_WAITING: dict[str, Any] = {"waits_for": (), "in_vain": (), "place": None, "limit": None, "most": None}
 """The fields of a plan of which the queue says nothing, or nothing yet."""
 SETTLE_SECONDS = 3.0
 """An edit of the status waits this long for the next change: what follows at once is shown at once with it."""

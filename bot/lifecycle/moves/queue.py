@@ -36,6 +36,7 @@ def wait(plan: Plan, event: events.QueueWaits) -> Step:
         "in_vain": event.in_vain,
         "place": event.place,
         "limit": event.limit,
+        "most": event.most,
     }
     waiting = changed(plan, **told)
     return Step(plan, (), "still waiting") if waiting == plan else moved(waiting, f"waits for {event.on}")

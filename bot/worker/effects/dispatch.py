@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Permanent
 from bot.lifecycle import events as ev
-from bot.lifecycle.states import State
+from bot.lifecycle.states import HoldCause, State
 from bot.store import jobs, plans
 from bot.worker.context import Done, found
 from bot.worker.effects.authorise import plan_comment_sha256
@@ -38,6 +38,9 @@ def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
     if base is None:
         raise Permanent(f"The branch {info.default_branch} has no commit yet. Push one, then /retry.")
     policy = ctx.policies.at(plan.repo, base).policy
+    if policy.paused:
+        pause = ev.HoldPlaced(at=ctx.now(), source=claimed.key, cause=HoldCause.POLICY_PAUSED)
+        return found(claimed, pause, "the policy pauses new work")
     if plan.job.kind is JobKind.EXECUTE and (void := _void(ctx, claimed, plan, policy)):
         return void
     spec = job_spec(plan, plan.job, info, base, policy, _known(ctx, plan))

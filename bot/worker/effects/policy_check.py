@@ -9,6 +9,7 @@ from bot.lifecycle.effects import ShowPolicyCheck
 from bot.lifecycle.wording.policy_check import policy_check
 from bot.store.deliveries import NewDelivery
 from bot.worker.context import Done
+from bot.worker.pauses import policy_came
 from bot.worker.policies import POLICY_PATH
 
 if TYPE_CHECKING:
@@ -28,12 +29,11 @@ def look(ctx: Context, claimed: Claimed, effect: LookAtPolicy) -> Done:
         fault = ctx.policies.fault(effect.repo, ctx.gateway.file(effect.repo, POLICY_PATH, effect.head) or "")
     except Missing:
         return Done("the commit is gone")
-    if effect.pushed:
-        ctx.policies.at(effect.repo, effect.base)
+    news = policy_came(ctx, claimed, effect) if effect.pushed else ()
     key = f"policy_check:{effect.repo.id}:{effect.head}"
     line, reason = (fault.line, fault.reason) if fault else (0, "")
     show = ShowPolicyCheck(key=key, repo=effect.repo, head=effect.head, line=line, reason=reason)
-    return Done(reason or "can be used", (_delivery(claimed, effect, show),))
+    return Done(reason or "can be used", (*news, _delivery(claimed, effect, show)))
 
 
 def _delivery(claimed: Claimed, effect: LookAtPolicy, show: ShowPolicyCheck) -> NewDelivery:

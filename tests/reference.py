@@ -184,6 +184,7 @@ EVENTS: dict[Verb, type] = {
     Verb.ANSWER: ev.Answered,
     Verb.RETRY: ev.RetryRequested,
     Verb.REVISE: ev.ReviseRequested,
+    Verb.FIX: ev.FixRequested,
     Verb.CANCEL: ev.CancelRequested,
     Verb.ICEBOX: ev.Shelved,
     Verb.THAW: ev.Thawed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
+from bot.lifecycle.rework import REWORK
 from bot.lifecycle.states import ENDED, State
 from bot.lifecycle.transitions import EVENTS, TABLE
 
@@ -34,6 +35,19 @@ def table() -> str:
         for state in State:
             rule = TABLE[state, event]
             (moves if rule.move else stays)[rule.why].append(state)
+        lines.append(f"| {_words(event.__name__)} | {_cells(moves)} | {_cells(stays)} |")
+    return "\n".join(lines)
+
+
+def rework_table() -> str:
+    """Return what is different of it while a plan works on for its open pull request."""
+    lines = ["| event | makes a move in | changes nothing in |", "|---|---|---|"]
+    for event in dict.fromkeys(event for _, event in REWORK):
+        moves: dict[str, list[State]] = defaultdict(list)
+        stays: dict[str, list[State]] = defaultdict(list)
+        for state in State:
+            if (rule := REWORK.get((state, event))) is not None:
+                (moves if rule.move else stays)[rule.why].append(state)
         lines.append(f"| {_words(event.__name__)} | {_cells(moves)} | {_cells(stays)} |")
     return "\n".join(lines)
 

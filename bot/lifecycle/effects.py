@@ -108,6 +108,23 @@ class OpenPullRequest(_Effect):
     head: str
 
 
+class AdvanceBranch(_Effect):
+    """Bring the pull request's branch from the head that it is known to have on to the approved one."""
+
+    kind: Literal["advance_branch"] = "advance_branch"
+    priority: Literal[Priority.DECIDE] = Priority.DECIDE
+    head: str
+    expected: str
+
+
+class DeleteNext(_Effect):
+    """Remove the branch of further work that joined the pull request or was dropped, if nobody else pushed to it."""
+
+    kind: Literal["delete_next"] = "delete_next"
+    priority: Literal[Priority.SHOW] = Priority.SHOW
+    branch: str
+
+
 class Acknowledge(_Effect):
     """Put the eyes on the issue: seen. Earlier releases asked for it; now it comes with the first status."""
 
@@ -252,6 +269,8 @@ Effect = Annotated[
     | ReadBack
     | CheckBase
     | OpenPullRequest
+    | AdvanceBranch
+    | DeleteNext
     | Acknowledge
     | PostPlan
     | MarkSuperseded

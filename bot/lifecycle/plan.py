@@ -25,6 +25,7 @@ from bot.lifecycle.records import (
     Repo,
     Review,
     Revision,
+    Rework,
     Split,
     Unverified,
     posted_before,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from runner.terms import AgentSpec, Budget
 
 __all__ = [
+    "NEXT",
     "PULL_LANE",
     "Approval",
     "Child",
@@ -51,6 +53,7 @@ __all__ = [
     "Repo",
     "Review",
     "Revision",
+    "Rework",
     "Split",
     "Unverified",
     "branch_name",
@@ -59,6 +62,10 @@ __all__ = [
     "posted_before",
     "pull_lane",
 ]
+
+
+NEXT = "-next"
+"""Behind a plan's branch: the one with further work for its open pull request."""
 
 
 class Plan(Frozen):
@@ -112,6 +119,7 @@ class Plan(Frozen):
     pull_request: int | None = None
     pull_request_url: str | None = None
     merged_at: float | None = None
+    rework: Rework | None = None
     unverified: Unverified | None = None
     """What somebody pushed to the pull request; None while it is at what was approved."""
     in_merge_queue: bool = False
@@ -209,12 +217,23 @@ class Plan(Frozen):
     @property
     def approved_head(self) -> str | None:
         """The commit that the diff gate let through to the pull request."""
-        return self.review.work.head if self.review else None
+        review = self.rework.review if self.rework else self.review
+        return review.work.head if review else None
+
+    @property
+    def work_branch(self) -> str:
+        """The branch that jobs push to: the plan's own, or the one on which further work waits for its approval."""
+        return f"{self.branch}{NEXT}" if self.rework else self.branch
+
+    @property
+    def work_head(self) -> str | None:
+        """Where that branch is, as the bot read it back last."""
+        return self.rework.head if self.rework else self.branch_head
 
     @property
     def thread(self) -> int:
         """The number of the issue or pull request where the plan is talked about now."""
-        here = self.pull_request if self.state is State.PR_OPEN else None
+        here = self.pull_request if self.rework or self.state is State.PR_OPEN else None
         return here or self.issue_number
 
     @property

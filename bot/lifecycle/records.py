@@ -121,6 +121,8 @@ class Review(Frozen):
     sandbox: SandboxReport | None = None
     notes: tuple[str, ...] = ()
     attempts: int = 1
+    thread: int | None = None
+    """The pull request whose further work it is, where it is shown; None: the issue."""
     comment_id: int | None = None
     node_id: str | None = None
     check_run_id: int | None = None
@@ -181,6 +183,18 @@ class Part(Frozen):
     gates: tuple[GateSpec, ...] = ()
     depends_on: tuple[int, ...] = ()
     """Issues whose plans have to be merged before this one starts."""
+
+
+class Rework(Frozen):
+    """Further work for an open pull request, and what stood there before it."""
+
+    on: str
+    """The head of the pull request's branch that it goes on from: only from there may the branch move."""
+    head: str | None = None
+    """Where its own branch is, as the bot read it back last; None until something was pushed."""
+    review: Review | None
+    """What was approved of the pull request before."""
+    diff_approval: Approval | None
 
 
 class Unverified(Frozen):

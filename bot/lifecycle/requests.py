@@ -123,7 +123,7 @@ REWRITES: dict[Verb, type[events.UpdateRequested | events.ExpandRequested | even
     Verb.SPLIT: events.SplitRequested,
 }
 """Commands that have the plan written anew, with what was remarked on it."""
-NOT_YET = frozenset({Verb.FIX, Verb.ACCEPT})
+NOT_YET = frozenset({Verb.ACCEPT})
 """Commands that this version knows and does not carry out."""
 TAKES_ISSUE = frozenset({Verb.PLAN, Verb.UPDATE})
 """Commands that take the issue's text: as it read when they were said, whoever edits it a moment later."""
@@ -208,7 +208,7 @@ def _depends(request: Request, plan: Plan | None, newest: NewestPlan) -> events.
     return events.DependsChosen(**_said(request), depends_on=grant(wish, plan, newest) if plan else wish.issues)
 
 
-def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Event | Refusal:  # noqa: C901, PLR0911 - a case a verb
+def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Event | Refusal:  # noqa: C901, PLR0911, PLR0912 - a case a verb
     said = _said(request)
     words = request.command.argument
     if request.command.verb in NOT_YET:
@@ -248,7 +248,11 @@ def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Even
         case Verb.RETRY:
             return events.RetryRequested(**said, text=words)
         case Verb.REVISE:
-            return events.ReviseRequested(**said, text=words, remarks=reading.remarks, heard=reading.heard)
+            return events.ReviseRequested(
+                **said, text=words, remarks=reading.remarks, heard=reading.heard, branch_head=reading.branch_head
+            )
+        case Verb.FIX:
+            return events.FixRequested(**said, text=words, remarks=reading.remarks, branch_head=reading.branch_head)
         case Verb.PRIORITY:
             return events.PriorityChosen(**said, priority=read_priority(words))
         case Verb.AGENT:

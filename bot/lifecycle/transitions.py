@@ -8,6 +8,7 @@ move and where that can lead, and for all other states why nothing happens:
 * ``refuse(states, why)``        nothing changes, and a person who said it in words is told why.
 * ``stay(states, why)``          nothing changes; the journal says why.
 
+While a plan works on for its open pull request, the few pairs of :mod:`bot.lifecycle.rework` hold in their place.
 Three rules stand before the table, in :func:`transition`: an event of a job that is not the plan's open one is late
 and changes nothing; while a plan is held other than by a pause, or its parts are being made, nobody steers it, but
 anybody may end it; and a move never skips a version.
@@ -19,10 +20,11 @@ from typing import get_args
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
-from bot.lifecycle.moves import diff, jobs, people, pulls, queue, shaping, split, world
+from bot.lifecycle.moves import diff, jobs, people, pulls, queue, rework, shaping, split, world
 from bot.lifecycle.moves.common import Step, answer, changed, moved, post_revision, show_status, start_planning
 from bot.lifecycle.plan import Hold, Part, Plan, Revision
-from bot.lifecycle.rules import Cells, at, complete, go, refuse, stay
+from bot.lifecycle.rework import REWORK
+from bot.lifecycle.rules import Cells, Rule, at, complete, go, refuse, stay
 from bot.lifecycle.states import PAUSES, State, Via
 
 EVENTS: tuple[type, ...] = get_args(get_args(ev.Event)[0])
@@ -121,7 +123,16 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         refuse({D, A, I}, "there is no work to revise yet; /update rewrites the plan"),
         refuse(WORKING, f"{UNDER_WAY}; the work can be revised once its diff is up for decision"),
         refuse(F, "it failed; /retry takes words for the agent"),
-        refuse(P, PR_DECIDES),
+        at(P, rework.revise, to=X),
+        refuse({N, C}, REOPENABLE),
+        refuse({M, S}, ENDED),
+    ),
+    ev.FixRequested: (
+        at(P, rework.fix, to=X),
+        refuse({D, A, I}, "there is no pull request yet; /fix mends what fails on one"),
+        refuse(WORKING, UNDER_WAY),
+        refuse(R, "/fix mends what fails on a pull request; /revise changes this diff"),
+        refuse(F, "it failed; /retry takes words for the agent"),
         refuse({N, C}, REOPENABLE),
         refuse({M, S}, ENDED),
     ),
@@ -233,6 +244,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         stay({D, A, F, I}, "the branch is read again before it is used"),
         stay(ALL - OPEN, ENDED),
     ),
+    ev.BranchAdvanced: (at(P, pulls.moved_late), stay(ALL - {P}, "no further work waits to join")),
     ev.PullRequestMerged: (go({P, N}, pulls.merged, to=M), stay(ALL - {P, N}, "no pull request is open")),
     ev.PullRequestClosed: (go(P, pulls.closed, to=N), stay(ALL - {P}, "no pull request is open")),
     ev.PullRequestReopened: (at(N, pulls.reopened, to=P), stay(ALL - {N}, "it was not closed")),
@@ -250,9 +262,16 @@ ROWS: dict[type, tuple[Cells, ...]] = {
 TABLE = complete(ROWS, EVENTS)
 """(state, event) -> rule, for every pair."""
 
+
+def rule_of(plan: Plan, event: type) -> Rule:
+    """Return what holds of such an event for the plan as it is."""
+    beside = REWORK.get((plan.state, event)) if plan.rework is not None else None
+    return beside or TABLE[plan.state, event]
+
+
 STEERING = (
     *(ev.Approved, ev.UpdateRequested, ev.ExpandRequested, ev.SplitRequested, ev.Answered),
-    *(ev.RetryRequested, ev.ReviseRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed),
+    *(ev.RetryRequested, ev.ReviseRequested, ev.FixRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed),
     *(ev.AgentChosen, ev.BudgetChosen, ev.PriorityChosen, ev.DependsChosen, ev.StartRequested),
 )
 """What nobody can do to a plan that is held, or whose parts are being made."""
@@ -273,7 +292,7 @@ def _step(plan: Plan, event: ev.Event) -> Step:
         return Step(plan, (), f"held: {plan.hold.causes[0]}")
     if isinstance(event, STEERING) and (stopped := _nobody_steers(plan, event)) is not None:
         return stopped
-    rule = TABLE[plan.state, type(event)]
+    rule = rule_of(plan, type(event))
     if rule.move is not None:
         return rule.move(plan, event)
     if rule.answered and isinstance(event, get_args(ev.HumanEvent)):

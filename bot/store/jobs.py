@@ -93,6 +93,12 @@ def of_plan(tx: Tx, plan_uid: str) -> list[Job]:
     return _where(tx, jobs.c.plan_uid == plan_uid)
 
 
+def pushed(tx: Tx, plan_uid: str) -> set[str]:
+    """Return the commits that the plan's jobs were given a token for."""
+    query = select(jobs.c.push_sha).where(jobs.c.plan_uid == plan_uid, jobs.c.push_sha.is_not(None))
+    return set(tx.execute(query).scalars())
+
+
 def overdue(tx: Tx) -> list[Job]:
     """Return the open jobs whose deadline has passed."""
     return _where(tx, jobs.c.closed_at.is_(None) & (jobs.c.deadline_at <= tx.now))

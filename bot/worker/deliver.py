@@ -28,6 +28,7 @@ WRITING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "dispatch": dispatch.dispatch,
     "stop_run": dispatch.stop_run,
     "open_pull_request": branch.open_pull_request,
+    "advance_branch": branch.advance_branch,
     "acknowledge": posts.acknowledge,
     "post_plan": posts.post_plan,
     "mark_superseded": posts.mark_superseded,
@@ -39,6 +40,7 @@ WRITING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "judge_group": verdicts.judge_group,
     "delete_branch": branch.delete_branch,
     "show_policy_check": policy_check.show,
+    "delete_next": branch.delete_next,
     "say": posts.say,
     "show_status": posts.show_status,
 }

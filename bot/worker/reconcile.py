@@ -156,21 +156,23 @@ def _hold_news(plan: Plan, issue: IssueInfo, said: dict[str, Any], *, archived: 
 
 
 def _pull_news(ctx: Context, plan: Plan) -> list[Any]:
-    if plan.state not in {State.PR_OPEN, State.REJECTED} or plan.pull_request is None:
+    with_one = plan.rework is not None or plan.state in {State.PR_OPEN, State.REJECTED}
+    if plan.pull_request is None or not with_one:
         return []
     pull = ctx.gateway.pull(plan.repo, plan.pull_request)
     said = _said(ctx, plan)
     if pull.merged:
         return [ev.PullRequestMerged(**said)]
-    if (pull.state == "closed") == (plan.state is State.REJECTED):
-        return []
-    return [ev.PullRequestReopened(**said) if plan.ended else ev.PullRequestClosed(**said)]
+    if (pull.state == "closed") != (plan.state is State.REJECTED):
+        return [ev.PullRequestReopened(**said) if plan.ended else ev.PullRequestClosed(**said)]
+    moves = plan.diff_approval is not None and plan.rework is not None  # the bot itself moves the branch then
+    return [] if plan.ended or moves or pull.head == plan.branch_head else [ev.BranchMoved(**said, head=pull.head)]
 
 
 def _branch_news(ctx: Context, plan: Plan) -> list[Any]:
     if plan.waiting_on is not WaitingOn.DIFF_DECISION:
         return []
-    head = ctx.gateway.branch_head(plan.repo, plan.branch)
-    if head == plan.branch_head:
+    head = ctx.gateway.branch_head(plan.repo, plan.work_branch)
+    if head == plan.work_head:
         return []
-    return [ev.BranchMoved(**_said(ctx, plan), head=head)]
+    return [ev.BranchMoved(**_said(ctx, plan), head=head, branch=plan.work_branch)]

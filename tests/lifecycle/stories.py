@@ -21,6 +21,7 @@ from bot.lifecycle.plan import (
     Plan,
     Review,
     Revision,
+    Rework,
     Split,
     Unverified,
 )
@@ -231,6 +232,29 @@ ASKING = Revision(
     sha256="1" * 64,
 )
 
+NEXT = "9" * 40
+REWORKED = {
+    **DONE,
+    "review": None,
+    "diff_approval": None,
+    "rework": Rework(on=HEAD, review=GREEN, diff_approval=DIFF_APPROVAL),
+}
+REWORK_SHOWN = {
+    **REWORKED,
+    "rework": REWORKED["rework"].model_copy(update={"head": NEXT}),
+    "review": GREEN.model_copy(
+        update={
+            "number": 3,
+            "thread": 34,
+            "comment_id": 951,
+            "check_run_id": 78,
+            "work": WORK.model_copy(update={"head": NEXT, "since": HEAD}),
+        }
+    ),
+}
+"""Further work on the pull request, from its approved head."""
+REWORK_APPROVED = {**REWORK_SHOWN, "diff_approval": DIFF_APPROVAL.model_copy(update={"binds_to": NEXT})}
+
 STATUS = {
     "draft-runner": plan(waiting_on=WaitingOn.RUNNER, revisions=(), job=job(JobKind.PLAN, Unit.CREATE_PLAN, claimed=False)),
     "draft-rewriting": plan(waiting_on=WaitingOn.RUNNER, job=job(JobKind.PLAN, Unit.UPDATE_PLAN), issue_stale=True),
@@ -274,6 +298,15 @@ STATUS = {
     "in_review-opening": plan(State.IN_REVIEW, WaitingOn.BOT, diff_approval=DIFF_APPROVAL, **REVIEWED),
     "in_review-posting": plan(State.IN_REVIEW, WaitingOn.BOT, **REVIEWED),
     "pr_open": plan(State.PR_OPEN, WaitingOn.MERGE, **DONE),
+    "rework-executing": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(), **REWORKED),
+    "rework-waiting": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(claimed=False), **REWORKED),
+    "rework-conflict": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(merge_base_in=True), **REWORKED),
+    "rework-verifying": plan(State.VERIFYING, WaitingOn.RUNNER, job=job(), **REWORKED),
+    "rework-posting": plan(State.IN_REVIEW, WaitingOn.BOT, **REWORK_SHOWN),
+    "rework-in_review": plan(State.IN_REVIEW, WaitingOn.DIFF_DECISION, **REWORK_SHOWN),
+    "rework-merging": plan(State.IN_REVIEW, WaitingOn.RUNNER, job=job(JobKind.CHECK_BASE, None), **REWORK_APPROVED),
+    "rework-joining": plan(State.IN_REVIEW, WaitingOn.BOT, **REWORK_APPROVED),
+    "rework-failed": plan(State.FAILED, WaitingOn.PERSON, failure=FAILURE, **REWORKED),
     "pr_open-unverified": plan(
         State.PR_OPEN,
         WaitingOn.MERGE,

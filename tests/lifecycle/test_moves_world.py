@@ -464,6 +464,7 @@ EXTRA = {
     ev.ReviewPosted: {"head": HEAD, "comment_id": 1, "node_id": "n", "check_run_id": None, "posted_at": 1.0},
     ev.BaseChecked: {"head": HEAD, "clean": True},
     ev.PullRequestQueued: {"queued": True},
+    ev.BranchAdvanced: {"head": HEAD},
     ev.PullRequestOpened: {"number": 1, "url": "https://github.com/acme/shop/pull/1"},
     ev.ApprovalVoid: {"what": "policy"},
     ev.EffectFailed: {"effect": "post_plan", "sentence": "no"},

@@ -51,6 +51,7 @@ EVENTS = {
     Verb.ANSWER: ev.Answered,
     Verb.RETRY: ev.RetryRequested,
     Verb.REVISE: ev.ReviseRequested,
+    Verb.FIX: ev.FixRequested,
     Verb.CANCEL: ev.CancelRequested,
     Verb.ICEBOX: ev.Shelved,
     Verb.THAW: ev.Thawed,

@@ -13,8 +13,8 @@ from bot.lifecycle.choices import AgentChoice, BudgetChoice, PlanPriority
 from bot.lifecycle.plan import Person
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import HoldCause, State, Via, WaitingOn
-from bot.lifecycle.transitions import EVENTS, ROWS, TABLE, complete, transition
-from runner.contract import GateStatus, JobKind, Outcome, Phase
+from bot.lifecycle.transitions import EVENTS, ROWS, TABLE, complete, rule_of, transition
+from runner.contract import Feedback, GateStatus, JobKind, Outcome, Phase
 from runner.results import Verdict
 from tests.lifecycle import makers
 from tests.lifecycle.promises import Promises
@@ -95,6 +95,11 @@ class AnyHistory(Promises, RuleBasedStateMachine):
             assert plan.diff_approval.binds_to == effect.head == plan.review.work.head
             assert plan.plan_approval is not None
             assert not any(g.holds_back for g in plan.review.gates)
+        if isinstance(effect, fx.AdvanceBranch):
+            assert plan.diff_approval is not None, "a pull request's branch moved without the diff gate"
+            assert plan.diff_approval.binds_to == effect.head == plan.review.work.head
+            assert effect.expected == plan.rework.on
+            assert not any(g.holds_back for g in plan.review.gates)
         if isinstance(effect, fx.PostReview):
             assert not any(g.holds_back for g in plan.review.gates), "a failing check reached a reviewer"
 
@@ -103,7 +108,7 @@ class AnyHistory(Promises, RuleBasedStateMachine):
         self.clock += 1
         event = kind(**{"at": self.clock, "source": f"d-{self.count}", **fields})
         self.events.append(event)
-        rule_ = TABLE[self.plan.state, kind]
+        rule_ = rule_of(self.plan, kind)
         before = self.plan
         step = self._take(transition(self.plan, event))
         if isinstance(event, ev.JobEvent) and before.job and before.job.id == event.job:
@@ -309,7 +314,17 @@ class AnyHistory(Promises, RuleBasedStateMachine):
             ev.ApprovalVoid: {"what": "plan_comment"},
             ev.EffectFailed: {
                 "effect": data.draw(
-                    st.sampled_from(["dispatch", "post_plan", "say", "open_pull_request", "read_back", "make_child"])
+                    st.sampled_from(
+                        [
+                            "dispatch",
+                            "post_plan",
+                            "say",
+                            "open_pull_request",
+                            "advance_branch",
+                            "read_back",
+                            "make_child",
+                        ]
+                    )
                 ),
                 "job": self._job(data),
                 "sentence": "422",
@@ -319,6 +334,25 @@ class AnyHistory(Promises, RuleBasedStateMachine):
             ev.HoldLifted: {"cause": data.draw(st.sampled_from(list(HoldCause)))},
         }
         self._send(kind, **extra.get(kind, {}))
+
+    @rule(data=st.data(), fix=st.booleans(), said=st.booleans())
+    def change_the_work(self, data, fix, said):
+        """``/fix`` and ``/revise``, with the pull request's branch where it is known to be, elsewhere, or gone."""
+        head = data.draw(st.sampled_from([self.plan.branch_head, self.plan.branch_head, *HEADS]))
+        remarks = (Feedback(kind="ci", author="ci", text="failed"),) if said else ()
+        kind = ev.FixRequested if fix else ev.ReviseRequested
+        self._send(kind, by=makers.ALICE, via=Via.COMMAND, text="more", remarks=remarks, branch_head=head)
+
+    @precondition(lambda self: self.plan.rework)
+    @rule(data=st.data(), advanced=st.booleans())
+    def the_branches_of_a_rework(self, data, advanced):
+        plan = self.plan
+        heads = [*HEADS, plan.review.work.head] if plan.review else HEADS
+        head = data.draw(st.sampled_from(heads))
+        if advanced:
+            self._send(ev.BranchAdvanced, head=head)
+        else:
+            self._send(ev.BranchMoved, head=head, branch=data.draw(st.sampled_from([plan.branch, plan.work_branch])))
 
     @rule()
     def gone(self):
@@ -362,7 +396,8 @@ class AnyHistory(Promises, RuleBasedStateMachine):
             assert plan.failure is not None
         if plan.state is not State.PR_OPEN:
             probe = ev.CancelRequested(at=self.clock, source="probe", by=makers.ALICE, via=Via.COMMAND)
-            assert transition(plan, probe).plan.state is State.CANCELLED
+            ended = State.PR_OPEN if plan.rework else State.CANCELLED
+            assert transition(plan, probe).plan.state is ended
 
 
 AnyHistory.TestCase.settings = settings(

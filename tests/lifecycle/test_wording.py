@@ -68,6 +68,25 @@ def texts_of_the_policy() -> dict[str, str]:
     return found
 
 
+def after_the_pull_request() -> dict[str, str]:
+    """The texts of further work, of pushes by people, of merge queues."""
+    found = {}
+    reworked = stories.STATUS["rework-in_review"]
+    found["review-rework"] = render.review_comment(reworked, stories.COST, stories.COMPARE)
+    found["check-run-rework"] = "\n\n".join(render.check_run(reworked))
+    found["answer-branch_moved-rework"] = render.say(Topic.BRANCH_MOVED, {"head": "d" * 40}, reworked, ALICE)
+    dropped = {"head": "d" * 40, "by": "bob", "dropped": "yes"}
+    found["answer-branch_moved-pr-dropped"] = render.say(Topic.BRANCH_MOVED, dropped, UNVERIFIED, None)
+    pushed = {"head": "d" * 40, "by": "bob"}
+    found["answer-branch_moved-pr"] = render.say(Topic.BRANCH_MOVED, pushed, UNVERIFIED, None)
+    found["answer-branch_moved-pr-gone"] = render.say(Topic.BRANCH_MOVED, {"head": "", "by": ""}, OPENED, None)
+    found["answer-why_closed"] = render.say(Topic.WHY_CLOSED, {}, stories.STATUS["rejected-pr"], None)
+    found["check-unverified"] = "\n\n".join(verdicts.unverified_check(UNVERIFIED))
+    found["check-group"] = "\n\n".join(verdicts.group_check([]))
+    found["check-group-foreign"] = "\n\n".join(verdicts.group_check([UNVERIFIED, OPENED]))
+    return found
+
+
 def texts() -> dict[str, str]:
     """Every kind of text, by the name of its file."""
     found = {f"plan-{verdict}": render.plan_comment(stories.plan(), revision(verdict)) for verdict in stories.DOCUMENTS}
@@ -103,14 +122,8 @@ def texts() -> dict[str, str]:
     found["answer-approval_void-policy"] = render.say(Topic.APPROVAL_VOID, {"what": "policy"}, stories.plan(), None)
     found["answer-branch_moved-gone"] = render.say(Topic.BRANCH_MOVED, {"head": ""}, stories.plan(), None)
     found["answer-help-slip"] = render.say(Topic.HELP, {"word": "aprove"}, stories.plan(), ALICE)
-    pushed = {"head": "d" * 40, "by": "bob"}
-    found["answer-branch_moved-pr"] = render.say(Topic.BRANCH_MOVED, pushed, UNVERIFIED, None)
-    found["answer-branch_moved-pr-gone"] = render.say(Topic.BRANCH_MOVED, {"head": "", "by": ""}, OPENED, None)
-    found["answer-why_closed"] = render.say(Topic.WHY_CLOSED, {}, stories.STATUS["rejected-pr"], None)
-    found["check-unverified"] = "\n\n".join(verdicts.unverified_check(UNVERIFIED))
-    found["check-group"] = "\n\n".join(verdicts.group_check([]))
-    found["check-group-foreign"] = "\n\n".join(verdicts.group_check([UNVERIFIED, OPENED]))
     found |= _waits()
+    found |= after_the_pull_request()
     found["answer-help-unknown"] = render.say(Topic.HELP, {"word": "frobnicate"}, stories.plan(), ALICE)
     found["answer-issue_edited-approved"] = render.say(Topic.ISSUE_EDITED, {}, stories.STATUS["draft-bot"], None)
     return found | texts_of_the_policy()

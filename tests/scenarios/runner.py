@@ -237,7 +237,8 @@ class Runner:
     def verified(self, head: str, **fields: Any) -> dict[str, Any]:
         """The fields of a report of verified work."""
         base, shop = self.spec.base, self.village.workshop
-        files = shop.changes(base, head)
+        since = self.spec.shown or base
+        files = shop.changes(since, head)
         work = Work(
             base=base,
             head=head,
@@ -245,8 +246,9 @@ class Runner:
             commits=1,
             files=files,
             files_total=len(files),
-            patch=shop.diff(base, head),
+            patch=shop.diff(since, head),
             patch_cut=False,
+            since=self.spec.shown,
             summary=ExecutionSummary(status="done", summary="Rounded."),
             pull_request=PullRequestText(title="Round the total", body="It is rounded."),
         )

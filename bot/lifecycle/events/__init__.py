@@ -30,6 +30,7 @@ from bot.lifecycle.events.people import (
     CancelRequested,
     DependsChosen,
     ExpandRequested,
+    FixRequested,
     PlanRequested,
     PriorityChosen,
     Rejected,
@@ -46,6 +47,7 @@ from bot.lifecycle.events.people import (
 from bot.lifecycle.events.world import (
     ApprovalVoid,
     BaseChecked,
+    BranchAdvanced,
     BranchConfirmed,
     BranchExpired,
     BranchMoved,
@@ -77,6 +79,7 @@ __all__ = [
     "Approved",
     "BaseChecked",
     "BaseReported",
+    "BranchAdvanced",
     "BranchConfirmed",
     "BranchExpired",
     "BranchMoved",
@@ -88,6 +91,7 @@ __all__ = [
     "EffectFailed",
     "Event",
     "ExpandRequested",
+    "FixRequested",
     "Gone",
     "HoldLifted",
     "HoldPlaced",
@@ -136,6 +140,7 @@ HumanEvent = (
     | Answered
     | RetryRequested
     | ReviseRequested
+    | FixRequested
     | CancelRequested
     | ReopenRequested
     | StatusRequested
@@ -184,6 +189,7 @@ Event = Annotated[
     | PullRequestReopened
     | PullRequestQueued
     | BranchExpired
+    | BranchAdvanced
     | HoldPlaced
     | HoldLifted
     | Gone,

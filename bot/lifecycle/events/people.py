@@ -127,6 +127,20 @@ class ReviseRequested(Human):
     remarks: tuple[Feedback, ...] = ()
     heard: tuple[str, ...] = ()
     """Which comments the remarks are made of."""
+    branch_head: str | None = None
+    """Where the pull request's branch is, as just read, where one is open."""
+
+
+class FixRequested(Human):
+    """``/fix``: mend the checks that fail on the pull request."""
+
+    type: Literal["fix_requested"] = "fix_requested"
+    text: str = ""
+    remarks: tuple[Feedback, ...] = ()
+    """The failing checks, each with its log."""
+    heard: tuple[str, ...] = ()
+    """Nothing: logs are fetched anew each time."""
+    branch_head: str | None = None
 
 
 class CancelRequested(Human):

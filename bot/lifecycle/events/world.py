@@ -145,6 +145,15 @@ class BranchMoved(BaseEvent):
     type: Literal["branch_moved"] = "branch_moved"
     head: str | None
     by: Person | None = None
+    branch: str | None = None
+    """Which one; None: the plan's own."""
+
+
+class BranchAdvanced(BaseEvent):
+    """The pull request's branch was brought to the approved commit of further work."""
+
+    type: Literal["branch_advanced"] = "branch_advanced"
+    head: str
 
 
 class PullRequestMerged(BaseEvent):

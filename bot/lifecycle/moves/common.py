@@ -40,6 +40,13 @@ SETTLE_SECONDS = 3.0
 """An edit of the status waits this long for the next change: what follows at once is shown at once with it."""
 
 
+def at_head(plan: Plan, head: str | None) -> Plan:
+    """Return the plan with the branch that is worked on at this commit."""
+    if plan.rework is not None:
+        return changed(plan, rework=plan.rework.model_copy(update={"head": head}))
+    return changed(plan, branch_head=head)
+
+
 def show_status(plan: Plan) -> fx.ShowStatus:
     """Return the effect that shows the plan as it will be once this step is stored; the first one at once."""
     settle = SETTLE_SECONDS if plan.version else 0.0

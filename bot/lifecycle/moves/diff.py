@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
-from bot.lifecycle.moves.common import Step, answer, changed, conclude_check, moved, open_job
+from bot.lifecycle.moves.common import Step, answer, at_head, changed, conclude_check, moved, open_job
 from bot.lifecycle.states import State
 from runner.contract import Feedback, JobKind
 from runner.results import Unit
@@ -31,10 +31,10 @@ def revise(plan: Plan, event: events.ReviseRequested) -> Step:
         plan,
         state=State.EXECUTING,
         diff_approval=None,
-        branch_head=review.work.head,
         feedback=(*plan.feedback, *words, *event.remarks),
         heard=(*plan.heard, *event.heard),
     )
+    plan = at_head(plan, review.work.head)
     plan, effects = open_job(plan, JobKind.EXECUTE, Unit.EXECUTE_PLAN, head=review.work.head)
     note = f"revising {review.work.head[:12]}, remarks: {len(event.remarks)}"
     return moved(plan, note, *effects, *closing)

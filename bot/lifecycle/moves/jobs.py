@@ -8,6 +8,7 @@ from bot.lifecycle import effects as fx
 from bot.lifecycle.moves.common import (
     NOT_WAITING,
     Step,
+    at_head,
     changed,
     fail,
     failed_for_us,
@@ -89,6 +90,7 @@ def work_verified(plan: Plan, event: events.WorkVerified) -> Step:
         sandbox=report.sandbox,
         notes=report.notes,
         attempts=report.attempts,
+        thread=plan.pull_request if plan.rework else None,
     )
     plan = changed(
         plan, state=State.VERIFYING, waiting_on=WaitingOn.BOT, job=None, feedback=(), review=review, carry_on=False
@@ -104,12 +106,11 @@ def base_reported(plan: Plan, event: events.BaseReported) -> Step:
     if approval is None or review is None:
         return fail(plan, failed_for_us("The approval is gone.", JobKind.CHECK_BASE), "no approval to act on")
     if not event.conflicts:
-        return moved(plan, "merges cleanly", open_pull_request(plan, review.work.head))
+        return moved(plan, "merges cleanly", publish(plan, review.work.head))
     paths = "\n".join(event.conflicts)[:LONGEST_LIST]
     words = Feedback(kind="conflict", author="twogate", text=f"The default branch changed these files too:\n{paths}")
-    plan = changed(
-        plan, state=State.EXECUTING, diff_approval=None, feedback=(*plan.feedback, words), branch_head=review.work.head
-    )
+    plan = changed(plan, state=State.EXECUTING, diff_approval=None, feedback=(*plan.feedback, words))
+    plan = at_head(plan, review.work.head)
     plan, effects = open_job(plan, JobKind.EXECUTE, Unit.EXECUTE_PLAN, head=review.work.head, merge_base_in=True)
     told = say(plan, fx.Topic.BASE_CONFLICT, event, paths=paths)
     return moved(plan, "conflicts with the default branch", told, *effects)
@@ -120,8 +121,11 @@ def check_base(plan: Plan, head: str) -> fx.CheckBase:
     return fx.CheckBase(key=f"{plan.uid}:base:{plan.version + 1}:{head}", head=head)
 
 
-def open_pull_request(plan: Plan, head: str) -> fx.OpenPullRequest:
-    """Return the effect that opens the pull request for one approved commit; each approval asks once."""
+def publish(plan: Plan, head: str) -> fx.OpenPullRequest | fx.AdvanceBranch:
+    """Return the effect that brings one approved commit to a pull request, a new or the open one; once an approval."""
+    if plan.rework is not None:
+        key = f"{plan.uid}:advance:{plan.version + 1}:{head}"
+        return fx.AdvanceBranch(key=key, head=head, expected=plan.rework.on)
     return fx.OpenPullRequest(key=f"{plan.uid}:pr:{plan.version + 1}:{head}", head=head)
 
 

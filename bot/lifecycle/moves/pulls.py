@@ -46,17 +46,24 @@ def pushed(plan: Plan, event: events.BranchMoved) -> Step:
     return note_push(plan, event, event.head, event.by)
 
 
-def note_push(plan: Plan, event: events.Event, head: str | None, by: Person | None) -> Step:
+def note_push(plan: Plan, event: events.Event, head: str | None, by: Person | None, **details: str) -> Step:
     """Void what was verified and say so, once a push; a branch that is set back to it is verified again."""
     plan = changed(plan, branch_head=head)
     if head is not None and head == plan.approved_head:
         return moved(changed(plan, unverified=None), "the branch is back at what was approved")
-    told = say(plan, fx.Topic.BRANCH_MOVED, event, head=head or "", by=by.login if by else "")
+    told = say(plan, fx.Topic.BRANCH_MOVED, event, None, head=head or "", by=by.login if by else "", **details)
     if head is None:
         return moved(changed(plan, unverified=None), "the branch is gone", told)
     judged = fx.JudgeHead(key=f"{plan.uid}:judge:{plan.version + 1}:{head}", head=head)
     plan = changed(plan, unverified=Unverified(head=head, by=by))
     return moved(plan, "the branch moved: no longer what was verified", told, judged)
+
+
+def moved_late(plan: Plan, event: events.BranchAdvanced) -> Step:
+    """The branch moved to a commit that was approved, though the further work was dropped at that moment."""
+    if event.head == plan.branch_head:
+        return Step(plan, (), "the branch is where it should be")
+    return note_push(plan, event, event.head, None)
 
 
 def queued(plan: Plan, event: events.PullRequestQueued) -> Step:

@@ -8,6 +8,7 @@ from bot.lifecycle import effects as fx
 from bot.lifecycle.moves.common import (
     Step,
     ask_anew,
+    at_head,
     changed,
     drop_job,
     end,
@@ -19,7 +20,7 @@ from bot.lifecycle.moves.common import (
     say,
     waiting_for_decision,
 )
-from bot.lifecycle.moves.jobs import check_base, open_pull_request
+from bot.lifecycle.moves.jobs import check_base, publish
 from bot.lifecycle.moves.split import go_on
 from bot.lifecycle.plan import Failure, Hold
 from bot.lifecycle.states import PAUSES, State, WaitingOn
@@ -36,6 +37,7 @@ FAILS_WITH: dict[str, JobKind] = {
     "read_back": JobKind.EXECUTE,
     "check_base": JobKind.CHECK_BASE,
     "open_pull_request": JobKind.CHECK_BASE,
+    "advance_branch": JobKind.CHECK_BASE,
 }
 """Effects without which a plan can't go on, and what ``/retry`` takes up again. A dispatch fails as its job's kind."""
 
@@ -74,7 +76,7 @@ def branch_confirmed(plan: Plan, event: events.BranchConfirmed) -> Step:
     review = plan.review
     if review is None or review.work.head != event.head:
         return Step(plan, (), "read back of an older push")
-    plan = changed(plan, state=State.IN_REVIEW, waiting_on=WaitingOn.BOT, branch_head=event.head)
+    plan = at_head(changed(plan, state=State.IN_REVIEW, waiting_on=WaitingOn.BOT), event.head)
     post = fx.PostReview(key=f"{plan.uid}:review:{review.number}", head=event.head)
     return moved(plan, f"branch read back at {event.head[:12]}", post)
 
@@ -102,7 +104,7 @@ def base_checked(plan: Plan, event: events.BaseChecked) -> Step:
     if plan.hold is not None:
         return Step(plan, (), "held: compared again when the plan goes on")
     if event.clean:
-        return Step(plan, (open_pull_request(plan, event.head),), "nothing that could conflict")
+        return Step(plan, (publish(plan, event.head),), "nothing that could conflict")
     plan, effects = open_job(plan, JobKind.CHECK_BASE, None, head=event.head)
     return moved(plan, "the default branch changed the same files: trying the merge", *effects)
 
@@ -145,7 +147,7 @@ def branch_moved(plan: Plan, event: events.BranchMoved) -> Step:
     """Somebody pushed to the plan's branch, or removed it."""
     known = {plan.review.work.head if plan.review else None}
     if plan.state is not State.VERIFYING or plan.job is not None:
-        known.add(plan.branch_head)  # what was just pushed is read back against the verified commit alone
+        known.add(plan.work_head)  # what was just pushed is read back against the verified commit alone
     if event.head is not None and event.head in known:
         return Step(plan, (), "the branch is where it should be")
     return branch_is_elsewhere(plan, event, event.head, event.by)
@@ -154,9 +156,9 @@ def branch_moved(plan: Plan, event: events.BranchMoved) -> Step:
 def branch_is_elsewhere(plan: Plan, event: events.Event, head: str | None, by: Person | None) -> Step:
     """Void what was verified: a person decides."""
     told = say(plan, fx.Topic.BRANCH_MOVED, event, by, head=head or "")
-    plan = changed(plan, branch_head=head)
+    plan = at_head(plan, head)
     where = f"is at {head[:12]}" if head else "is gone"
-    sentence = f"The branch {plan.branch} {where}, which is not the commit that was verified."
+    sentence = f"The branch {plan.work_branch} {where}, which is not the commit that was verified."
     failure = Failure(outcome=Outcome.BRANCH_MOVED, sentence=sentence, during=JobKind.EXECUTE)
     return fail(plan, failure, "the branch moved").then(told)
 

@@ -21,7 +21,9 @@ class Links:
 
     def comment(self, shown: Revision | Review | None) -> str:
         """Return the address of the comment that shows this; the issue's where there is none yet."""
-        return f"{self._issue}#issuecomment-{shown.comment_id}" if shown and shown.comment_id else self._issue
+        thread = getattr(shown, "thread", None)
+        where = self._issue if thread is None else f"{self._repo}/pull/{thread}"
+        return f"{where}#issuecomment-{shown.comment_id}" if shown and shown.comment_id else where
 
     def commit(self, sha: str) -> str:
         """Return the address of a commit, beside whose lines people can write."""

@@ -13,11 +13,13 @@ from bot.lifecycle.states import HoldCause, State, Via, is_pause_label
 from bot.store import deliveries, plans
 from bot.store.deliveries import NewDelivery
 from bot.worker.context import Done, Judged
-from bot.worker.effects import remarks, standing
+from bot.worker.effects import pull_remarks, remarks, standing
 from bot.worker.effects.texts import sha256
 from bot.worker.poll import requests_of, up_for_decision
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bot.github.gateway import Comment
     from bot.lifecycle.effects import Authorise
     from bot.lifecycle.plan import IssueSnapshot, Plan
@@ -29,6 +31,15 @@ if TYPE_CHECKING:
 
 BEGINS = frozenset({Verb.PLAN, Verb.REOPEN})
 """Commands by which a plan begins, or begins again: a pause that stands already holds it from then on."""
+
+TAKEN_ALONG: dict[Verb, Callable[[Context, Plan | None, Policy], remarks.Gathered]] = {
+    Verb.REVISE: pull_remarks.of_work,
+    Verb.FIX: pull_remarks.of_checks,
+    Verb.UPDATE: remarks.of_plan,
+    Verb.EXPAND: remarks.of_plan,
+    Verb.SPLIT: remarks.of_plan,
+}
+"""Commands that take along what stands beside them, and where that is."""
 
 
 def authorise(ctx: Context, claimed: Claimed, effect: Authorise) -> Done:
@@ -78,9 +89,9 @@ def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy, ref
         text=comment.body if comment is not None and request.via is Via.REPLY else "",
         pauses=_pauses(ctx, request, policy) if request.command.verb in BEGINS else (),
     )
-    if request.command.verb in remarks.TAKEN_ALONG and may(policy, reading.permission, Action.STEER):
-        said, heard = remarks.TAKEN_ALONG[request.command.verb](ctx, plan, policy)
-        return reading.model_copy(update={"remarks": said, "heard": heard})
+    if request.command.verb in TAKEN_ALONG and may(policy, reading.permission, Action.STEER):
+        said, heard = TAKEN_ALONG[request.command.verb](ctx, plan, policy)
+        return reading.model_copy(update={"remarks": said, "heard": heard, "branch_head": _pull_head(ctx, plan)})
     if request.command.verb is not Verb.APPROVE or plan is None:
         return reading
     return reading.model_copy(
@@ -167,4 +178,10 @@ def plan_comment_sha256(ctx: Context, plan: Plan) -> str | None:
 
 
 def _branch_head(ctx: Context, plan: Plan) -> str | None:
-    return ctx.gateway.branch_head(plan.repo, plan.branch) if plan.state is State.IN_REVIEW else None
+    return ctx.gateway.branch_head(plan.repo, plan.work_branch) if plan.state is State.IN_REVIEW else None
+
+
+def _pull_head(ctx: Context, plan: Plan | None) -> str | None:
+    """Return where the branch of an open pull request is."""
+    is_open = plan is not None and plan.state is State.PR_OPEN
+    return ctx.gateway.branch_head(plan.repo, plan.branch) if plan is not None and is_open else None

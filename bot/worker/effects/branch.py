@@ -15,7 +15,7 @@ from bot.worker.effects.posts import costs_of
 from bot.worker.schedule import ALARM_PAUSE
 
 if TYPE_CHECKING:
-    from bot.lifecycle.effects import CheckBase, DeleteBranch, OpenPullRequest, ReadBack
+    from bot.lifecycle.effects import AdvanceBranch, CheckBase, DeleteBranch, DeleteNext, OpenPullRequest, ReadBack
     from bot.lifecycle.plan import Plan
     from bot.store.outbox import Claimed
     from bot.worker.context import Context
@@ -34,7 +34,7 @@ def _plan(ctx: Context, claimed: Claimed) -> Plan:
 def read_back(ctx: Context, claimed: Claimed, effect: ReadBack) -> Done:
     """Compare the branch with what was verified, the default branch with what may not be on it; revoke the token."""
     plan = _plan(ctx, claimed)
-    head = ctx.gateway.branch_head(plan.repo, plan.branch)
+    head = ctx.gateway.branch_head(plan.repo, plan.work_branch)
     alarm = _on_default_branch(ctx, plan, effect.head)
     with ctx.store.read() as tx:
         job = jobs.get(tx, effect.job)
@@ -47,7 +47,7 @@ def read_back(ctx: Context, claimed: Claimed, effect: ReadBack) -> Done:
         raise Permanent(alarm)
     said = {"at": ctx.now(), "source": claimed.key}
     if head != effect.head:
-        return found(claimed, ev.BranchMoved(**said, head=head), "the branch is elsewhere")
+        return found(claimed, ev.BranchMoved(**said, head=head, branch=plan.work_branch), "the branch is elsewhere")
     return found(claimed, ev.BranchConfirmed(**said, head=effect.head), "the branch is as verified")
 
 
@@ -71,8 +71,10 @@ def check_base(ctx: Context, claimed: Claimed, effect: CheckBase) -> Done:
         return Done("no review any more")
     info = ctx.gateway.repository(plan.repo)
     theirs = ctx.gateway.compare(plan.repo, effect.head, info.default_branch)
-    mine = {change.path for change in review.work.files}
-    all_known = theirs.complete and len(mine) == review.work.files_total
+    before = plan.rework.review if plan.rework else None
+    works = [each.work for each in (before, review) if each is not None]
+    mine = {change.path for work in works for change in work.files}
+    all_known = theirs.complete and all(len(work.files) == work.files_total for work in works)
     clean = theirs.ahead_by == 0 or (all_known and not mine & set(theirs.paths))
     event = ev.BaseChecked(at=ctx.now(), source=claimed.key, head=effect.head, clean=clean)
     return found(claimed, event, "clean" if clean else "the same files changed")
@@ -94,6 +96,38 @@ def open_pull_request(ctx: Context, claimed: Claimed, effect: OpenPullRequest) -
         plan.repo, branch=plan.branch, base=info.default_branch, title=title, body=body, first=claimed.first
     )
     return found(claimed, ev.PullRequestOpened(**said, number=pull.number, url=pull.url), f"#{pull.number}")
+
+
+def advance_branch(ctx: Context, claimed: Claimed, effect: AdvanceBranch) -> Done:
+    """Bring the pull request's branch on to the approved commit, from exactly where it was when that was begun."""
+    plan = _plan(ctx, claimed)
+    approval, rework = plan.diff_approval, plan.rework
+    if approval is None or approval.binds_to != effect.head or rework is None or rework.on != effect.expected:
+        return Done("no approval for this commit any more")
+    said = {"at": ctx.now(), "source": claimed.key}
+    here = ctx.gateway.branch_head(plan.repo, plan.branch)
+    if here not in {effect.expected, effect.head}:
+        return found(claimed, ev.BranchMoved(**said, head=here), "the pull request is elsewhere")
+    there = ctx.gateway.branch_head(plan.repo, plan.work_branch)
+    if there != effect.head:
+        moved = ev.BranchMoved(**said, head=there, branch=plan.work_branch)
+        return found(claimed, moved, "the further work is elsewhere")
+    ctx.gateway.advance_branch(plan.repo, plan.branch, effect.head, expected=effect.expected)
+    return found(claimed, ev.BranchAdvanced(**said, head=effect.head), f"{plan.branch} is at {effect.head[:12]}")
+
+
+def delete_next(ctx: Context, claimed: Claimed, effect: DeleteNext) -> Done:
+    """Remove the branch of further work where it is at a commit that one of the plan's own jobs pushed."""
+    plan = _plan(ctx, claimed)
+    if plan.rework is not None:
+        return Done(f"{effect.branch} is in use again")
+    head = ctx.gateway.branch_head(plan.repo, effect.branch)
+    with ctx.store.read() as tx:
+        own = jobs.pushed(tx, plan.uid)
+    if head is None or head not in own:
+        return Done(f"{effect.branch} is gone" if head is None else f"{effect.branch} was pushed to and stays")
+    ctx.gateway.delete_branch(plan.repo, effect.branch, head)
+    return Done(f"{effect.branch} deleted")
 
 
 def delete_branch(ctx: Context, claimed: Claimed, effect: DeleteBranch) -> Done:

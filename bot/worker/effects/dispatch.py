@@ -41,9 +41,9 @@ def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
     if policy.paused:
         pause = ev.HoldPlaced(at=ctx.now(), source=claimed.key, cause=HoldCause.POLICY_PAUSED)
         return found(claimed, pause, "the policy pauses new work")
-    if plan.job.kind is JobKind.EXECUTE and (void := _void(ctx, claimed, plan, policy)):
+    if plan.job.kind is JobKind.EXECUTE and plan.rework is None and (void := _void(ctx, claimed, plan, policy)):
         return void
-    spec = job_spec(plan, plan.job, info, base, policy, _known(ctx, plan))
+    spec = job_spec(_with_branch(ctx, plan), plan.job, info, base, policy, _known(ctx, plan))
     with ctx.store.write() as tx:
         jobs.specify(tx, effect.job, spec)
     # the workflow names its run after the job, by which it is found where the answer was lost
@@ -57,6 +57,16 @@ def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
     )
     event = ev.JobDispatched(at=ctx.now(), source=claimed.key, job=effect.job, run_id=run_id, policy=policy)
     return found(claimed, event, f"run {run_id}")
+
+
+def _with_branch(ctx: Context, plan: Plan) -> Plan:
+    """Return the plan with what an earlier job pushed of further work that was dropped: the next one writes over it."""
+    if plan.rework is None or plan.work_head is not None:
+        return plan
+    left = ctx.gateway.branch_head(plan.repo, plan.work_branch)
+    with ctx.store.read() as tx:
+        own = jobs.pushed(tx, plan.uid)
+    return plan.model_copy(update={"rework": plan.rework.model_copy(update={"head": left if left in own else None})})
 
 
 def _void(ctx: Context, claimed: Claimed, plan: Plan, policy: Policy) -> Done | None:
@@ -104,7 +114,8 @@ def job_spec(
 ) -> JobSpec:
     """Return what the runner is told of a job."""
     revision = plan.revision
-    gates = revision.gates if job.kind is not JobKind.PLAN and revision else policy.gates or ()
+    as_approved = job.kind is not JobKind.PLAN and (plan.rework is None or policy.gates is None)
+    gates = revision.gates if as_approved and revision else policy.gates or ()
     return JobSpec(
         job=job.id,
         kind=job.kind,
@@ -119,9 +130,10 @@ def job_spec(
         plan_uid=plan.uid,
         revision=revision.number if revision else 0,
         base=base,
-        branch=plan.branch,
+        branch=plan.work_branch,
         head=job.head,
-        branch_head=plan.branch_head,
+        shown=plan.approved_head if plan.rework else None,
+        branch_head=plan.work_head,
         merge_base_in=job.merge_base_in,
         issue=Issue(
             number=plan.issue_number,
@@ -150,9 +162,10 @@ def job_spec(
 
 def _ledger(plan: Plan, job: Job) -> Ledger | None:
     """Return where the work stands that the job goes on with, by what was reported when it was shown."""
-    if job.kind is not JobKind.EXECUTE or plan.review is None or job.head != plan.review.work.head:
+    review = plan.review or (plan.rework.review if plan.rework else None)
+    if job.kind is not JobKind.EXECUTE or review is None or job.head != review.work.head:
         return None
-    work = plan.review.work
+    work = review.work
     summary = work.summary
     return Ledger(
         delivered=summary.delivered if summary else (),

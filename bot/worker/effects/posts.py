@@ -189,7 +189,8 @@ def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:
     )
     check_id = ctx.gateway.ensure_check_run(plan.repo, effect.head, check, first=claimed.first)
     body = wording.review_comment(plan, costs_of(ctx, plan), _compare_url(ctx, review.work, plan), web=ctx.web)
-    comment = ctx.gateway.ensure_comment(plan.repo, plan.issue_number, claimed.key, body, first=claimed.first)
+    where = review.thread or plan.issue_number
+    comment = ctx.gateway.ensure_comment(plan.repo, where, claimed.key, body, first=claimed.first)
     event = ev.ReviewPosted(
         at=ctx.now(),
         source=claimed.key,
@@ -203,7 +204,7 @@ def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:
 
 
 def _compare_url(ctx: Context, work: Work, plan: Plan) -> str:
-    return f"{ctx.web}/{plan.repo.owner}/{plan.repo.name}/compare/{work.base}...{work.head}"
+    return f"{ctx.web}/{plan.repo.owner}/{plan.repo.name}/compare/{work.since or work.base}...{work.head}"
 
 
 def check_mark(plan: Plan, head: str) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from bot.github.gateway import Missing
 from bot.lifecycle.answers import answers_beside
-from bot.lifecycle.commands import Verb
 from bot.lifecycle.patches import line_at
 from bot.lifecycle.plan import comment_name, posted_before
 from bot.lifecycle.policy import Action, may
@@ -43,8 +42,8 @@ def of_review(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
         written = ctx.gateway.commit_comments(plan.repo, work.base, work.head)
     except Missing:
         return (), ()
-    chosen = _new(plan, "commit_comment", written, _may(ctx, plan, policy, Action.STEER))
-    return tuple(_remark(comment, plan.review) for _, comment in chosen), tuple(name for name, _ in chosen)
+    chosen = unheard(plan, "commit_comment", written, allowed_to(ctx, plan, policy, Action.STEER))
+    return tuple(remark_of(comment, plan.review) for _, comment in chosen), tuple(name for name, _ in chosen)
 
 
 def of_plan(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
@@ -55,7 +54,7 @@ def of_plan(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
         text = wording.plan_comment(plan, plan.revision)
     except TooLong:
         return (), ()
-    allowed = _may(ctx, plan, policy, Action.ANSWER)
+    allowed = allowed_to(ctx, plan, policy, Action.ANSWER)
     said: list[Feedback] = []
     heard = []
     for comment, author in _since_posted(ctx, plan, plan.text_origin):
@@ -94,12 +93,12 @@ def _said_to(
     return given
 
 
-def _may(ctx: Context, plan: Plan, policy: Policy, action: Action) -> Callable[[Person], bool]:
+def allowed_to(ctx: Context, plan: Plan, policy: Policy, action: Action) -> Callable[[Person], bool]:
     """Return who may do this; GitHub is asked once about each."""
     return cache(lambda person: may(policy, ctx.gateway.permission(plan.repo, person), action))
 
 
-def _new(
+def unheard(
     plan: Plan, kind: str, written: Iterable[InlineComment], allowed: Callable[[Person], bool]
 ) -> list[tuple[str, InlineComment]]:
     """Return the comments that no agent has had, of people who may, each with its name."""
@@ -109,23 +108,14 @@ def _new(
     return list(islice(may_speak, MOST_REMARKS))
 
 
-def _remark(comment: InlineComment, review: Review) -> Feedback:
+def remark_of(comment: InlineComment, review: Review | None) -> Feedback:
     """Return a comment as it travels: with its place, and the line as the reviewed commit has it."""
-    here = comment.commit == review.work.head and comment.line is not None
+    patch = review.work.patch if review and comment.commit == review.work.head and comment.line is not None else None
     return Feedback(
         kind="review",
         author=comment.author.login if comment.author else "",
         text=comment.body[:LONGEST_REMARK],
         path=comment.path[:300],
         line=comment.line,
-        quote=line_at(review.work.patch, comment.path, comment.line or 0) if here else comment.hunk,
+        quote=comment.hunk if patch is None else line_at(patch, comment.path, comment.line or 0),
     )
-
-
-TAKEN_ALONG: dict[Verb, Callable[[Context, Plan | None, Policy], Gathered]] = {
-    Verb.REVISE: of_review,
-    Verb.UPDATE: of_plan,
-    Verb.EXPAND: of_plan,
-    Verb.SPLIT: of_plan,
-}
-"""Commands that take along what was written beside them, and where that stands."""

@@ -25,11 +25,12 @@ def read_push(tx: Tx, delivery: Delivery, said: pl.PushPayload, bot: int) -> str
     if by_us:
         return "our own push"
     plan = plans.latest(tx, delivery.lane)
-    if plan is None or said.ref != f"refs/heads/{plan.branch}":
+    branch = said.ref.removeprefix("refs/heads/")
+    if plan is None or branch not in {plan.branch, plan.work_branch}:
         return "not the branch of the issue's newest plan"
     head = None if said.deleted else said.after
     by = said.sender.person if said.sender else None
-    return apply(tx, plan, ev.BranchMoved(**common.said(delivery), head=head, by=by))
+    return apply(tx, plan, ev.BranchMoved(**common.said(delivery), head=head, by=by, branch=branch))
 
 
 def _alarm(tx: Tx, said: pl.PushPayload) -> str:

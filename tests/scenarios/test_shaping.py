@@ -143,10 +143,12 @@ def test_conversation_costs_no_call(village: Village) -> None:
 
 def test_a_comment_that_github_will_not_fold_away_is_journalled(village: Village) -> None:
     issue = village.planned()
-    village.github.faults.add("error", method="POST", path="/graphql$", status=403)
     village.alice.comment(issue, "/update smaller")
     village.settle()
-    village.runner(issue).write_plan(changes=("Smaller.",))
+    runner = village.runner(issue)
+    runner.claim()
+    village.github.faults.add("error", method="POST", path="/graphql$", status=403)
+    runner.tell_plan(changes=("Smaller.",))
     assert village.stands(issue) == "draft, waits for plan_decision"
     assert any(note.startswith("minimise was refused") for note in village.notes(issue, "effect_failed"))
     assert village.thread(issue) == [*POSTED, "alice: /update smaller", "plan 2"]

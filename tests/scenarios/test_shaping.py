@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.worker.effects import remarks
 from runner.contract import Feedback
 from runner.results import Unit, Verdict
 
@@ -89,14 +90,24 @@ def test_replies_that_quote_the_plan_go_into_the_next_rewrite_once(village: Vill
     village.tom.comment(issue, "> Say so in the README.\n\nAnd in the help.")
     village.rita.comment(issue, "> Round it.\n\nNo, don't.")
     village.bob.comment(issue, "I like it.")
+    village.bob.comment(issue, "> Say so in the README.\n\nBriefly.")
     village.settle()
     assert village.stands(issue) == "draft, waits for plan_decision"
+    seen = len(village.github.control.log())
     village.alice.comment(issue, "/update with these")
     village.settle()
+    asked = [entry["path"] for entry in village.github.control.log(seen)]
+    assert {who: sum(f"/collaborators/{who}/" in path for path in asked) for who in ("bob", "tom", "rita", "mia")} == {
+        "bob": 1,
+        "tom": 1,
+        "rita": 1,
+        "mia": 0,
+    }
     runner = village.runner(issue)
     assert said_to(runner) == [
         ("annotation", "bob", "1. Round it.", "Half even, please."),
         ("annotation", "tom", "2. Say so in the README.", "And in the help."),
+        ("annotation", "bob", "2. Say so in the README.", "Briefly."),
         ("update", "alice", "", "with these"),
     ]
     runner.tell_plan(changes=("Half even.",))
@@ -119,6 +130,17 @@ def test_a_remark_reads_as_it_stands_when_it_is_used(village: Village) -> None:
         ("annotation", "alice", "1. Round it.", "To cents."),
         ("expand", "alice", "", ""),
     ]
+
+
+def test_of_very_many_remarks_the_oldest_go_along(village: Village, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remarks, "MOST_REMARKS", 2)
+    monkeypatch.setattr(remarks, "LONGEST_REMARK", 5)
+    issue = village.planned()
+    for words in ("First of all", "Second", "Third"):
+        village.bob.comment(issue, f"> Round it.\n\n{words}")
+    village.alice.comment(issue, "/update")
+    village.settle()
+    assert [text for _, _, _, text in said_to(village.runner(issue))] == ["First", "Secon", ""]
 
 
 def test_remarks_wait_while_the_same_text_is_posted_again(village: Village) -> None:

@@ -88,6 +88,17 @@ def test_each_part_starts_as_a_draft_with_its_plan_and_goes_its_own_way(village:
     assert village.runner(two).claim().issue.title == "Say so in the README"
 
 
+def test_parts_wait_for_what_the_plan_had_to_wait_for(village: Village) -> None:
+    first = village.planned()
+    issue = village.planned()
+    village.alice.comment(issue, f"/depends #{first}\n/split")
+    village.settle()
+    village.runner(issue).split_plan(FIRST, SECOND)
+    one, two = parts(village, issue)
+    assert village.plan(one).choices.depends_on == (first,)
+    assert village.plan(two).choices.depends_on == (first, one)
+
+
 def test_a_part_is_held_when_its_label_is_taken_off(village: Village) -> None:
     issue = asked(village)
     village.runner(issue).split_plan(FIRST, SECOND)

@@ -47,7 +47,11 @@ def of_review(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
 
 
 def of_plan(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
-    """Return what was said to the plan's text since it was posted: remarks on its lines, answers to its questions."""
+    """Return what was said to the plan's text since it was posted: remarks on its lines, answers to its questions.
+
+    What is beyond :data:`MOST_REMARKS` is left for the next rewrite only where this one fails: another text is another
+    thing to remark on.
+    """
     if plan is None or plan.revision is None or plan.text_origin is None or plan.text_origin.comment_id is None:
         return (), ()
     try:

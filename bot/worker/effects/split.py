@@ -94,12 +94,13 @@ def _request(ctx: Context, claimed: Claimed, plan: Plan, split: Split, position:
 
 
 def _part(plan: Plan, split: Split, child: Child, position: int) -> Part:
-    before = (split.children[n - 1].number for n in child.depends_on)
+    before = [split.children[n - 1].number for n in child.depends_on]
+    builds_on = {*plan.choices.depends_on, *(number for number in before if number is not None)}
     return Part(
         of=plan.issue_number,
         position=position,
         total=len(split.children),
         document=child.document,
         gates=split.gates,
-        depends_on=tuple(sorted(number for number in before if number is not None)),
+        depends_on=tuple(sorted(builds_on)),
     )

@@ -1,4 +1,4 @@
-"""Six threads as they look in life, each played through the real bot against the stand-in by :mod:`tests.scenarios`."""
+"""Six threads and a check run as they look in life, each played through the real bot against the stand-in by :mod:`tests.scenarios`."""
 
 from __future__ import annotations
 
@@ -291,6 +291,13 @@ def diff(village: Village) -> str:
     return f"issues/{issue}#issuecomment-{review.comment_id}"
 
 
+def check(village: Village) -> str:
+    """The check run of such a diff, with its buttons."""
+    review = village.plan(_reviewed(village)).review
+    assert review is not None
+    return f"runs/{review.check_run_id}"
+
+
 def failed(village: Village) -> str:
     """The work did not pass its checks, and says what can be done."""
     issue = _labelled(
@@ -336,6 +343,7 @@ THREADS: dict[str, Callable[[Village], str]] = {
     "questions": questions,
     "split": split,
     "diff": diff,
+    "check": check,
     "failed": failed,
     "pull": pull,
 }

@@ -6,6 +6,7 @@ code that scroll within their comment, minimised comments folded, light and dark
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,7 +82,8 @@ def context(hub: Hub, issue: Issue) -> dict[str, Any]:
         posts += [_review(review, issue, now) for review in issue.repo.reviews.values() if review.pull == issue.number]
         lone = [c for c in issue.repo.inline.values() if c.pull == issue.number and c.review is None]
         posts += [_beside(comment, issue, now) for comment in lone]
-    pulls = [other for other in hub.threads(issue.repo) if other.pull and f"#{issue.number}" in (other.body or "")]
+    closes = re.compile(rf"\bcloses #{issue.number}\b", re.IGNORECASE)
+    pulls = [other for other in hub.threads(issue.repo) if other.pull and closes.search(other.body or "")]
     return {
         "issue": issue,
         "repo": issue.repo,

@@ -9,6 +9,7 @@ from bot.lifecycle.approvers import Approvers, Needed, still_needed
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.effects import Topic
 from bot.lifecycle.moves.common import authors
+from bot.lifecycle.permission import Permission
 from bot.lifecycle.plan import Person, Plan
 from bot.lifecycle.states import Gate, State, Via, WaitingOn
 from runner.contract import JobKind
@@ -122,6 +123,21 @@ def test_people_and_owners_are_both_needed(given, needed):
     found = still_needed(TWO, given, (DOCS, PYTHON))
     assert found == needed
     assert found.met is (needed == Needed())
+
+
+@pytest.mark.parametrize(
+    ("login", "permission", "teams", "may"),
+    [
+        ("bob", Permission.WRITE, ("core",), False),
+        ("bob", Permission.MAINTAIN, ("core",), True),
+        ("bob", Permission.ADMIN, (), False),
+        ("ANN", Permission.MAINTAIN, (), True),
+    ],
+)
+def test_an_approver_has_the_permission_and_is_in_a_team_or_named(login, permission, teams, may):
+    approvers = Approvers(permission=Permission.MAINTAIN, teams=("core",), users=("ann",))
+    assert approvers.admit(login, permission, teams) is may
+    assert Approvers().admit(login, Permission.WRITE, ())
 
 
 def test_one_person_who_may_rejects_alone():

@@ -116,6 +116,10 @@ def test_of_a_pattern_everybody_counts_who_owns_something_it_can_cover(pattern, 
         ("a?", "a?", True),
         ("a", "b", False),
         ("a/**/b", "a/*/b", False),
+        ("docs/", "docs/**", True),
+        ("a/b", "a", False),
+        ("a", "a/b", False),
+        ("a/c/b", "**/b/c", False),
     ],
 )
 def test_what_lies_within_what(one, other, inside):

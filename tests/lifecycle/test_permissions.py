@@ -34,7 +34,7 @@ LEAST = {verb: Permission.READ if verb in READING else Permission.WRITE for verb
     Verb.PLAN: Permission.TRIAGE,
     Verb.ANSWER: Permission.TRIAGE,
 }
-WORDS = {Verb.PRIORITY: "high", Verb.AGENT: "codex", Verb.BUDGET: "8usd", Verb.ANSWER: "1: yes", Verb.DEPENDS: "#9"}
+WORDS = {Verb.PRIORITY: "high", Verb.AGENT: "codex", Verb.BUDGET: "8usd", Verb.ANSWER: "1: yes"}
 PLAN = stories.plan(State.IN_REVIEW, WaitingOn.DIFF_DECISION, **stories.REVIEWED)
 BOB = Person(id=8, login="bob")
 ROBOT = Person(id=9, login="renovate[bot]")
@@ -66,9 +66,12 @@ def judge(verb: Verb, permission: Permission, *, policy: Policy | None = None, t
     return decide(Request(**{**said, **fields}), read, PLAN)
 
 
+TURNED_AWAY = frozenset({None, "needs_triage", "not_allowed", "needs_another", "through_app"})
+
+
 def acts(answer: object) -> bool:
     """Whether it was judged by what it asks for, rather than by who asks."""
-    return not isinstance(answer, Refusal) or answer.topic in {"not_now", "not_understood"}
+    return not (isinstance(answer, Refusal) and answer.topic in TURNED_AWAY)
 
 
 def topic(answer: object) -> str | None:

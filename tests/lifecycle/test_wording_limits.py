@@ -6,11 +6,14 @@ from decimal import Decimal
 
 import pytest
 
+from bot.lifecycle.approvers import Needed
+from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.costs import PlanCost
 from bot.lifecycle.effects import Topic
-from bot.lifecycle.plan import Child, Failure, Revision, Split
+from bot.lifecycle.plan import Child, Failure, Pending, Person, Revision, Split
 from bot.lifecycle.states import Gate, State, WaitingOn
 from bot.lifecycle.wording import limits, render
+from bot.lifecycle.wording.policy_check import policy_check
 from runner.contract import (
     MAX_PATCH,
     MAX_PATHS,
@@ -190,3 +193,30 @@ def test_what_changed_is_short_though_the_plan_is_shown_whole():
     changed = text.partition("**What changed**")[2].partition("Adds a greeting.")[0]
     assert "- and 15 more" in changed
     assert len(changed) < limits.STEPS * (limits.STEP + 10)
+
+
+@pytest.mark.parametrize("piece", ["x", "@a", "`", "&", "é"])
+def test_the_most_approvers_and_owners_fit(piece):
+    name, path = filled(piece, 300), filled(piece, 4_096)
+    owned = Owned(owners=(name,) * 200, paths=(path,) * 3, paths_total=10**6)
+    policy = stories.TWO.model_copy(
+        update={"approvers": stories.TWO.approvers.model_copy(update={"teams": (name,) * 50, "users": (name,) * 50})}
+    )
+    halfway = stories.HALFWAY["draft-halfway"]
+    pending = Pending(
+        approvals=tuple(
+            a.model_copy(update={"by": Person(id=n, login=name)}) for n in range(10) for a in halfway.pending.approvals
+        ),
+        needed=Needed(people=9, owners=(owned,) * 200),
+    )
+    plan = halfway.model_copy(update={"policy": policy, "pending": pending})
+    status = render.status_comment(plan, stories.COST)
+    assert len(status) < 12_000
+    assert "one of 45 others" in status
+    assert "owners of more files" in status
+    assert len(render.plan_comment(plan, plan.revisions[-1])) < 6_000
+    details = {"verb": "approve", "teams": " ".join([name] * 50), "users": " ".join([name] * 50)}
+    assert len(render.say(Topic.NOT_ALLOWED, details, plan, None)) < 3_000
+    title, summary = policy_check(10**9, path)
+    assert len(title) <= limits.TITLE
+    assert len(summary.encode()) <= limits.CHECK_BYTES

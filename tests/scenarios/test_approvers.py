@@ -252,3 +252,76 @@ def test_with_a_prefix_bare_commands_are_other_bots(village: Village) -> None:
     said = ["alice: /approve", "alice: /other approve", "alice: /TG approve", "review 2", "alice: /twogate approve"]
     assert village.thread(issue) == [*POSTED, *said]
     assert village.notes(issue, "refused") == ["commands begin with /tg here", "meant for /other"]
+
+
+SLICE = "/status\n/plan\n/priority low\n/reopen"
+"""A command of each kind: to ask, to ask for a plan, to steer, to decide; none of them changes the plan."""
+REFUSALS = ["not_allowed", "needs_triage", "not_allowed", "not_allowed"]
+HEARD = {
+    "read": (["status_requested"], ["status", "needs_triage", "not_allowed", "not_allowed"]),
+    "triage": (["status_requested", "plan_requested"], ["status", "not_allowed", "not_allowed"]),
+    "write": (
+        ["status_requested", "plan_requested", "priority_chosen"],
+        ["status", "not_allowed"],
+    ),
+    "maintain": (
+        ["status_requested", "plan_requested", "priority_chosen", "reopen_requested"],
+        ["status", "not_now"],
+    ),
+}
+HEARD["admin"] = HEARD["maintain"]
+
+
+def heard(village: Village, issue: int, login: str) -> list[str]:
+    """The events that somebody's words became."""
+    return [e.event for e in village.journal(issue) if e.actor_login == login and e.event != "refused"]
+
+
+@pytest.mark.parametrize("role", HEARD)
+def test_each_role_is_heard_with_what_it_may_and_told_what_else_needs(village: Village, role: str) -> None:
+    village.set_policy("approvers: {permission: maintain}")
+    issue = village.planned()
+    events, answers = HEARD[role]
+    person = village.person(f"the-{role}", role)
+    say(village, person, issue, SLICE)
+    assert heard(village, issue, person.login) == events
+    assert village.thread(issue) == [*POSTED, f"{person.login}: /status", *answers]
+    assert village.stands(issue) == AT_PLAN_GATE
+
+
+def test_membership_gives_no_more_than_the_role_and_no_less(village: Village, team: str) -> None:
+    village.set_policy("approvers: {permission: maintain}")
+    issue = village.planned()
+    village.github.control.add_member("acme", "rita", [])
+    say(village, village.rita, issue, SLICE)
+    say(village, village.bob, issue, SLICE)
+    village.github.control.remove_member("acme", "rita")
+    assert heard(village, issue, "rita") == HEARD["read"][0]
+    assert heard(village, issue, "bob") == HEARD["write"][0]
+    said = ["rita: /status", *HEARD["read"][1], "bob: /status", *HEARD["write"][1]]
+    assert village.thread(issue) == [*POSTED, *said]
+    assert team == "core"
+
+
+def test_what_was_edited_or_said_by_who_is_gone_or_no_person_is_not_heard(village: Village) -> None:
+    village.set_policy("approvers: {permission: maintain}")
+    issue = village.planned()
+    boss = village.person("boss", "admin")
+    comment = boss.comment(issue, SLICE)
+    village.github_ahead(2)
+    boss.edit_comment(comment, f"{SLICE}\n/reject")
+    village.settle()
+    gone = village.person("gone", "admin")
+    gone.comment(issue, SLICE)
+    users = village.github.hub.users
+    number = village.github.hub.user("gone").id
+    account = users.pop(number)
+    village.settle()
+    users[number] = account
+    with another_bot(village, {"issues": "write", "metadata": "read"}) as bot:
+        assert bot.post(f"/issues/{issue}/comments", json={"body": SLICE}).is_success
+    village.settle()
+    name = f"other-{village.repository_id}[bot]"
+    assert [heard(village, issue, login) for login in ("boss", "gone", name)] == [[], [], []]
+    assert village.thread(issue) == [*POSTED, "boss: /status", "gone: /status", *REFUSALS, f"{name}: /status"]
+    assert village.stands(issue) == AT_PLAN_GATE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,7 +18,6 @@ from tests.lifecycle.test_wording import DETAILS, revision
 if TYPE_CHECKING:
     from bot.lifecycle.plan import Plan
 
-TEMPLATES = Path(render.__file__).with_name("templates")
 BARE = re.compile(rf"`/({'|'.join(Verb)})\b")
 
 
@@ -63,9 +61,3 @@ def test_the_plan_and_the_review_name_commands_with_their_prefix_and_quote_other
     assert "comment `/tg approve`" in text
     review = render.review_comment(plan, stories.COST, stories.COMPARE)
     assert BARE.findall(review) == []
-
-
-@pytest.mark.parametrize("path", sorted(TEMPLATES.rglob("*.j2")), ids=lambda path: path.name)
-def test_no_template_names_a_command_within_an_expression_where_no_prefix_reaches_it(path):
-    tags = re.findall(r"\{\{.*?\}\}|\{%.*?%\}", path.read_text(), re.DOTALL)
-    assert [tag for tag in tags if BARE.search(tag)] == []

@@ -18,19 +18,25 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-_VERBS = "|".join(Verb)
-_TAG = r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}"
-_NAMED = re.compile(rf"(?P<slash>`/)(?=(?:{_VERBS})\b|\{{\{{ meant)|{_TAG}", re.DOTALL)
-_IN_WORDS = re.compile(rf"(?<![\w/])/(?=(?:{_VERBS})\b)")
+_COMMAND = rf"`/(?=(?:{'|'.join(Verb)})\b|\{{\{{ meant)"
+_PARTS = re.compile(rf"(?P<tag>\{{\{{.*?\}}\}}|\{{%.*?%\}}|\{{#.*?#\}})|{_COMMAND}", re.DOTALL)
+_IN_WORDS = re.compile(rf"(?<![\w/])/(?=(?:{'|'.join(Verb)})\b)")
 
 
 class Prefixing(PackageLoader):
-    """Loads templates in which each command is written behind ``spoken``: nothing, or the prefix and a blank."""
+    """Loads templates in which each command is written behind ``spoken``: nothing, or the prefix and a blank.
+
+    Commands in the double-quoted strings of an expression are meant too.
+    """
 
     def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool] | None]:
         """Return the source with the prefix's place in it."""
         source, path, fresh = super().get_source(environment, template)
-        return _NAMED.sub(lambda found: "`/{{ spoken }}" if found["slash"] else found[0], source), path, fresh
+        return _PARTS.sub(_with_place, source), path, fresh
+
+
+def _with_place(found: re.Match[str]) -> str:
+    return re.sub(_COMMAND, '`/" ~ spoken ~ "', found["tag"]) if found["tag"] else "`/{{ spoken }}"
 
 
 def prefixed(sentence: str, spoken: str) -> str:

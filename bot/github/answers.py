@@ -44,6 +44,18 @@ class ReactedComment:
 
 
 @dataclass(frozen=True, slots=True)
+class Glance:
+    """What a decision is going to ask of a repository, so that it can be read at once."""
+
+    issue: int | None = None
+    """An issue's text, state and labels."""
+    comments: tuple[str, ...] = ()
+    """Comments by their ids in GraphQL, with the decision reactions on them."""
+    branches: tuple[str, ...] = ()
+    """Where branches are."""
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """How ``head`` stands to ``base``: counts of commits, and the paths changed since their merge base."""
 

@@ -18,6 +18,7 @@ from bot.github.answers import (
     CheckRun,
     Comment,
     Comparison,
+    Glance,
     Grant,
     InlineComment,
     IssueInfo,
@@ -34,6 +35,7 @@ from bot.github.answers import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from bot.lifecycle.ci import CiCheck
     from bot.lifecycle.plan import Person, Repo
@@ -47,6 +49,7 @@ __all__ = [
     "Comment",
     "Comparison",
     "Gateway",
+    "Glance",
     "Grant",
     "InlineComment",
     "IssueInfo",
@@ -72,6 +75,13 @@ class Gateway(Protocol):
 
     def identity(self) -> AppIdentity:
         """Return who the bot is on GitHub; asked once."""
+        ...
+
+    def glance(self, repo: Repo, wanted: Glance) -> AbstractContextManager[None]:
+        """Read what a decision is going to ask, in one request; within the block this thread is answered from it.
+
+        Nothing of it is kept for another decision. What is not there, or not to be had so, is asked for by itself.
+        """
         ...
 
     def repository(self, repo: Repo) -> RepositoryInfo:

@@ -32,18 +32,13 @@ fragment Page on ReactionConnection {
   pageInfo { hasNextPage endCursor }
 }
 """
-FIRST_PAGES = (
-    """
-query Reactions($ids: [ID!]!) {
-  nodes(ids: $ids) {
-    ... on IssueComment {
+CONTENT_PAGES = """
       THUMBS_UP: reactions(first: 100, content: THUMBS_UP) { ...Page }
       THUMBS_DOWN: reactions(first: 100, content: THUMBS_DOWN) { ...Page }
-    }
-  }
-}
 """
-    + PAGE
+"""The first pages of a comment's decision reactions."""
+FIRST_PAGES = (
+    f"query Reactions($ids: [ID!]!) {{ nodes(ids: $ids) {{ ... on IssueComment {{ {CONTENT_PAGES} }} }} }}" + PAGE
 )
 NEXT_PAGE = (
     """
@@ -63,6 +58,14 @@ def read(rest: Rest, node_ids: Sequence[str]) -> list[ReactedComment | None]:
         nodes = rest.query(FIRST_PAGES, {"ids": ids})["nodes"]
         answers += [_comment(rest, *pair) for pair in zip(ids, nodes, strict=True)]
     return answers
+
+
+def whole(node: Any) -> ReactedComment | None:
+    """Return the reactions of a comment that was read with :data:`CONTENT_PAGES`; None where there are more pages."""
+    if any(node[name]["pageInfo"]["hasNextPage"] for name in CONTENTS):
+        return None
+    found = (_reaction(CONTENTS[name], row) for name in CONTENTS for row in node[name]["nodes"])
+    return ReactedComment(node_id=node["id"], reactions=tuple(found))
 
 
 def _comment(rest: Rest, node_id: str, node: Any) -> ReactedComment | None:

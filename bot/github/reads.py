@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from bot.github import reactions, shapes
 from bot.github.gateway import Missing
+from bot.github.glance import Glances, seen
 from bot.github.people import People
 from bot.github.quote import segment, segments
 from bot.github.reviews import Reviews
@@ -13,15 +15,26 @@ from bot.github.reviews import Reviews
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from bot.github.connection import Connection
     from bot.github.gateway import Comment, Comparison, IssueInfo, Pull, ReactedComment, RepositoryInfo, Run
     from bot.lifecycle.plan import Repo
 
+COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+"""A commit's whole name; a shorter one may be a branch."""
+KEPT_FILES = 500
+"""Files of commits that are kept."""
+KEPT_CHARACTERS = 32_768
+"""Longer files are read each time."""
 FIND_RUN_LIMIT = 300
 """How many of the newest dispatched runs are searched for a marker: a lost answer is missed within minutes."""
 
 
-class Reads(People, Reviews):
+class Reads(People, Reviews, Glances):
     """What the bot asks. See :class:`bot.github.gateway.Gateway` for the failures."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._files: dict[tuple[int, str, str], str | None] = {}
 
     def repository(self, repo: Repo) -> RepositoryInfo:
         """Return the repository by its number, wherever it lies now; at most a minute old."""
@@ -29,10 +42,13 @@ class Reads(People, Reviews):
 
     def issue(self, repo: Repo, number: int) -> IssueInfo:
         """Return an issue as it reads now; one that was transferred away is ``Missing``."""
-        return shapes.issue(self._at(repo).call("GET", f"/issues/{number}"))
+        known = seen(repo).issues.get(number)
+        return known or shapes.issue(self._at(repo).call("GET", f"/issues/{number}"))
 
     def comment(self, repo: Repo, comment_id: int) -> Comment:
         """Return one comment."""
+        if (known := seen(repo).comments.get(comment_id)) is not None:
+            return known
         return shapes.comment(self._at(repo).call("GET", f"/issues/comments/{comment_id}"), self.identity())
 
     def comments(self, repo: Repo, number: int) -> list[Comment]:
@@ -42,10 +58,15 @@ class Reads(People, Reviews):
 
     def reactions(self, repo: Repo, node_ids: Sequence[str]) -> list[ReactedComment | None]:
         """Return the decision reactions of each comment; None where it is gone. Ids may lie in several repositories."""
+        known = seen(repo).reactions
+        if node_ids and all(node in known for node in node_ids):
+            return [known[node] for node in node_ids]
         return reactions.read(self._connection.rest(repo), node_ids)
 
     def branch_head(self, repo: Repo, branch: str) -> str | None:
         """Return the commit a branch is at; None where there is none."""
+        if branch in seen(repo).branches:
+            return seen(repo).branches[branch]
         try:
             return str(self._at(repo).call("GET", f"/git/ref/heads/{segments(branch)}")["object"]["sha"])
         except Missing:
@@ -53,13 +74,25 @@ class Reads(People, Reviews):
             return None
 
     def file(self, repo: Repo, path: str, ref: str) -> str | None:
-        """Return a text file at a commit or branch; None where there is none; ``Permanent`` for all else."""
+        """Return a text file at a commit or branch; None where there is none; ``Permanent`` for all else.
+
+        What a commit holds never changes, so small files of commits are kept.
+        """
+        key = (repo.id, path, ref)
+        if key in self._files:
+            return self._files[key]
         try:
             answer = self._at(repo).call("GET", f"/contents/{segments(path)}", params={"ref": ref})
         except Missing:
             self._must_be_there(repo)
-            return None
-        return shapes.text_file(answer, path)
+            text = None
+        else:
+            text = shapes.text_file(answer, path)
+        if COMMIT.fullmatch(ref) and len(text or "") <= KEPT_CHARACTERS:
+            if len(self._files) >= KEPT_FILES:
+                self._files.clear()
+            self._files[key] = text
+        return text
 
     def organisation_file(self, repo: Repo, path: str) -> str | None:
         """Return a text file of the owner's ``.github`` repository as it is now; None where either is not there."""

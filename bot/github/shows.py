@@ -46,6 +46,7 @@ class Shows(Ensures):
         self._comments: dict[int, str] = {}
         self._labels: dict[int, dict[str, str]] = {}
         self._shows = threading.Lock()
+        self._finding = threading.Lock()
 
     def show(self, repo: Repo, number: int, shown: Shown, *, first: bool) -> Comment:
         """Bring an issue to what it should show of a plan, in one request; return its status comment."""
@@ -118,6 +119,10 @@ class Shows(Ensures):
 
     def _ids_of(self, repo: Repo, wanted: Sequence[StateLabel]) -> dict[str, str]:
         """Return the node ids of the labels, which are made where they are not there."""
+        with self._finding:
+            return self._found(repo, wanted)
+
+    def _found(self, repo: Repo, wanted: Sequence[StateLabel]) -> dict[str, str]:
         known = self._labels.get(repo.id, {})
         if all(label.name in known for label in wanted):
             return known

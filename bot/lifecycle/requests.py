@@ -37,6 +37,8 @@ class Request(Frozen):
     """Identity of the saying itself (comment, reaction or delivery): the same one acts once."""
     comment_id: int | None = None
     """The comment that holds the command."""
+    comment_node: str | None = None
+    """Its id in GraphQL."""
     thread: int | None = None
     """The number of the issue or pull request that the comment is on."""
     on_comment: int | None = None

@@ -20,6 +20,7 @@ from graphql import (
     validate,
 )
 
+from tests.standin import gitstore
 from tests.standin.entities import Comment, Issue, Reaction, Repo, User, iso
 from tests.standin.graphql_changes import Changes, refused
 from tests.standin.http import NOTE
@@ -194,7 +195,8 @@ def resolve(source: Any, info: Any, **args: Any) -> Any:
         return getattr(source, info.field_name)(info, **args)
     if isinstance(source, dict):
         return source.get(info.field_name)
-    return fields(source, info.field_name, args)
+    call = info.root_value.call
+    return fields(call.hub, call.actor, source, info.field_name, args)
 
 
 def type_name(record: Any) -> str:
@@ -208,16 +210,20 @@ def type_name(record: Any) -> str:
     return "Repository" if isinstance(record, Repo) else type(record).__name__
 
 
-def fields(record: Any, name: str, args: dict[str, Any]) -> Any:
+def fields(hub: Hub, viewer: User, record: Any, name: str, args: dict[str, Any]) -> Any:
     """One field of a record under its GraphQL name."""
-    if isinstance(record, Repo) and name in {"issue", "label"}:
-        return _part(record, name, args)
+    if isinstance(record, Repo) and name in {"issue", "label", "ref"}:
+        return _part(hub, record, name, args)
+    if isinstance(record, Issue) and name == "labels":
+        return {"nodes": record.labels[: args["first"]], "totalCount": len(record.labels)}
     if name == "reactions":
         return _connection(record.reactions, args)
     if name in {"user", "author"}:
         return record.user if record.user.type == "User" or name == "author" else None
     simple: dict[str, Callable[[], Any]] = {
         "id": lambda: record.node_id,
+        "login": lambda: record.login.removesuffix("[bot]"),
+        "viewerDidAuthor": lambda: record.user is viewer,
         "databaseId": lambda: record.pull.id if getattr(record, "pull", None) else record.id,
         "fullDatabaseId": lambda: str(record.id),
         "body": lambda: record.body or "",
@@ -234,8 +240,11 @@ def fields(record: Any, name: str, args: dict[str, Any]) -> Any:
     return simple[name]() if name in simple else getattr(record, name)
 
 
-def _part(repo: Repo, name: str, args: dict[str, Any]) -> Any:
-    """An issue of a repository by number, or a label by name; a NOT_FOUND error for no such issue."""
+def _part(hub: Hub, repo: Repo, name: str, args: dict[str, Any]) -> Any:
+    """An issue of a repository by number, a label or branch by name; a NOT_FOUND error for no such issue."""
+    if name == "ref":
+        sha = gitstore.ref(hub.git_dir(repo), args["qualifiedName"])
+        return {"name": args["qualifiedName"].split("/", 2)[-1], "target": {"oid": sha}} if sha else None
     if name == "label":
         return find_label(repo, args["name"])
     found = repo.issues.get(args["number"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.github.gateway import Missing
+from bot.github.gateway import Glance, Missing
 from bot.lifecycle.approvers import is_bot
 from bot.lifecycle.commands import Verb, parse
 from bot.lifecycle.policy import Action, Permission, may
@@ -48,14 +48,26 @@ def authorise(ctx: Context, claimed: Claimed, effect: Authorise) -> Done:
     with ctx.store.read() as tx:
         plan = plans.latest(tx, claimed.lane)
     info = ctx.gateway.repository(request.repo)
-    in_force = ctx.policies.at(request.repo, info.default_branch)
+    with ctx.gateway.glance(request.repo, _glance(request, plan, info.default_branch)):
+        return _judged(ctx, claimed, request, plan, info.default_branch)
+
+
+def _glance(request: Request, plan: Plan | None, default_branch: str) -> Glance:
+    """Return what is looked at for any decision about a request."""
+    shown = (plan.revision, plan.review) if plan else ()
+    nodes = (request.comment_node, *(comment.node_id for comment in shown if comment))
+    branches = (default_branch, plan.branch) if plan and plan.state is State.IN_REVIEW else (default_branch,)
+    return Glance(issue=request.issue_number, comments=tuple(filter(None, nodes)), branches=branches)
+
+
+def _judged(ctx: Context, claimed: Claimed, request: Request, plan: Plan | None, default_branch: str) -> Done:
+    head = ctx.gateway.branch_head(request.repo, default_branch) or default_branch
+    in_force = ctx.policies.at(request.repo, head)
     policy = in_force.policy
     if request.via is Via.LABEL and not (request.pauses or policy.is_label(request.command.argument)):
         return Done(f"the label {request.command.argument!r} asks for nothing here")
     request = _objection(ctx, request, plan, policy) or request
-    judged = Judged(
-        request=request, reading=_read(ctx, request, plan, policy, info.default_branch), faults=in_force.faults
-    )
+    judged = Judged(request=request, reading=_read(ctx, request, plan, policy, head), faults=in_force.faults)
     delivery = _delivery(claimed, "authorised", judged.model_dump_json())
     return Done(f"{request.actor.login} has {judged.reading.permission.name.lower()}", (delivery,))
 

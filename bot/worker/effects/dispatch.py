@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.errors import Permanent
+from bot.github.gateway import Glance
 from bot.lifecycle import events as ev
 from bot.lifecycle.states import HoldCause, State
 from bot.store import jobs, plans
@@ -34,6 +35,12 @@ def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
     if plan is None or plan.job is None or plan.job.id != effect.job:
         return Done("the job is no longer open")
     info = ctx.gateway.repository(plan.repo)
+    node = plan.revision.node_id if plan.revision else None
+    with ctx.gateway.glance(plan.repo, Glance(comments=(node,) if node else (), branches=(info.default_branch,))):
+        return _dispatched(ctx, claimed, plan, plan.job, info)
+
+
+def _dispatched(ctx: Context, claimed: Claimed, plan: Plan, job: Job, info: RepositoryInfo) -> Done:
     base = ctx.gateway.branch_head(plan.repo, info.default_branch)
     if base is None:
         raise Permanent(f"The branch {info.default_branch} has no commit yet. Push one, then /retry.")
@@ -41,21 +48,21 @@ def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
     if policy.paused:
         pause = ev.HoldPlaced(at=ctx.now(), source=claimed.key, cause=HoldCause.POLICY_PAUSED)
         return found(claimed, pause, "the policy pauses new work")
-    if plan.job.kind is JobKind.EXECUTE and plan.rework is None and (void := _void(ctx, claimed, plan, policy)):
+    if job.kind is JobKind.EXECUTE and plan.rework is None and (void := _void(ctx, claimed, plan, policy)):
         return void
-    spec = job_spec(_with_branch(ctx, plan), plan.job, info, base, policy, _known(ctx, plan))
+    spec = job_spec(_with_branch(ctx, plan), job, info, base, policy, _known(ctx, plan))
     with ctx.store.write() as tx:
-        jobs.specify(tx, effect.job, spec)
+        jobs.specify(tx, job.id, spec)
     # the workflow names its run after the job, by which it is found where the answer was lost
     run_id = ctx.gateway.ensure_dispatch(
         plan.repo,
         ctx.workflow,
         info.default_branch,
-        {"job": effect.job},
-        marker=effect.job,
+        {"job": job.id},
+        marker=job.id,
         first=claimed.first,
     )
-    event = ev.JobDispatched(at=ctx.now(), source=claimed.key, job=effect.job, run_id=run_id, policy=policy)
+    event = ev.JobDispatched(at=ctx.now(), source=claimed.key, job=job.id, run_id=run_id, policy=policy)
     return found(claimed, event, f"run {run_id}")
 
 

@@ -45,6 +45,7 @@ def read(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int) -> 
                 at=common.epoch(said.comment.created_at),
                 source=f"comment:{said.comment.id}:{number}",
                 comment_id=said.comment.id,
+                comment_node=said.comment.node_id or None,
                 thread=said.issue.number,
                 bot=author.bot or (app.slug if app else None),
                 issue=snapshot if command.verb in TAKES_ISSUE else None,
@@ -74,6 +75,7 @@ def _reply(tx: Tx, said: pl.IssueCommentPayload, commands: tuple[Command, ...], 
         at=common.epoch(said.comment.created_at),
         source=f"comment:{said.comment.id}:answers",
         comment_id=said.comment.id,
+        comment_node=said.comment.node_id or None,
     )
 
 

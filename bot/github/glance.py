@@ -1,0 +1,134 @@
+"""One look at the moment of a decision: issue, comments with their reactions, and branches in one GraphQL query.
+
+What was seen answers the verbs of the thread that looked, until its block ends, and no longer: each decision asks
+anew. Only what the answer holds whole counts as seen; for all else the verbs ask by themselves, and so find out what
+is missing and why.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from bot.github import reactions
+from bot.github.connection import Verbs
+from bot.github.gateway import Comment, IssueInfo
+from bot.github.tokens import seconds
+from bot.lifecycle.plan import IssueSnapshot, Person
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bot.github.gateway import Glance, ReactedComment
+    from bot.lifecycle.plan import Repo
+
+AUTHOR = "author { __typename login ... on User { databaseId } ... on Bot { databaseId } }"
+ISSUE = f"issue(number: $issue) {{ number title body state locked {AUTHOR} labels(first: 100) {{ nodes {{ name }} }} }}"
+COMMENT = f"""
+  comments: nodes(ids: $comments) {{
+    ... on IssueComment {{
+      id fullDatabaseId body createdAt updatedAt viewerDidAuthor {AUTHOR}
+      {reactions.CONTENT_PAGES}
+    }}
+  }}"""
+
+
+@dataclass
+class Seen:
+    """What one look showed of a repository."""
+
+    repository: int
+    issues: dict[int, IssueInfo] = field(default_factory=dict)
+    comments: dict[int, Comment] = field(default_factory=dict)
+    reactions: dict[str, ReactedComment] = field(default_factory=dict)
+    branches: dict[str, str | None] = field(default_factory=dict)
+
+
+_SEEN: ContextVar[Seen | None] = ContextVar("seen", default=None)
+
+
+def seen(repo: Repo) -> Seen:
+    """Return what this thread has just looked at in a repository; nothing outside of a look."""
+    found = _SEEN.get()
+    return found if found is not None and found.repository == repo.id else Seen(repo.id)
+
+
+class Glances(Verbs):
+    """Looking once for a whole decision."""
+
+    @contextmanager
+    def glance(self, repo: Repo, wanted: Glance) -> Iterator[None]:
+        """Read what a decision is going to ask, in one request; within the block this thread is answered from it."""
+        token = _SEEN.set(self._look(repo, wanted))
+        try:
+            yield
+        finally:
+            _SEEN.reset(token)
+
+    def _look(self, repo: Repo, wanted: Glance) -> Seen:
+        refs = {f"b{number}": branch for number, branch in enumerate(wanted.branches)}
+        asked: dict[str, Any] = {name: f"refs/heads/{branch}" for name, branch in refs.items()}
+        asked["repo"] = self._connection.node_id(repo)
+        if wanted.issue is not None:
+            asked["issue"] = wanted.issue
+        if wanted.comments:
+            asked["comments"] = list(wanted.comments)
+        answer = self._connection.rest(repo).query(_text(refs, wanted), asked)
+        found, home = Seen(repo.id), answer.get("node") or {}
+        if home:
+            found.branches = {
+                branch: (home.get(name) or {}).get("target", {}).get("oid") for name, branch in refs.items()
+            }
+        if issue := home.get("issue"):
+            found.issues[issue["number"]] = _issue(issue)
+        for node in filter(None, answer.get("comments") or ()):
+            comment = _comment(node)
+            found.comments[comment.id] = comment
+            if (whole := reactions.whole(node)) is not None:
+                found.reactions[comment.node_id] = whole
+        return found
+
+
+def _text(refs: dict[str, str], wanted: Glance) -> str:
+    inputs = ["$repo: ID!", *(f"${name}: String!" for name in refs)]
+    fields = [f"{name}: ref(qualifiedName: ${name}) {{ target {{ oid }} }}" for name in refs]
+    if wanted.issue is not None:
+        inputs.append("$issue: Int!")
+        fields.append(ISSUE)
+    comments = ""
+    if wanted.comments:
+        inputs.append("$comments: [ID!]!")
+        comments = COMMENT
+    home = f"node(id: $repo) {{ ... on Repository {{ id {' '.join(fields)} }} }}"
+    return f"query Glance({', '.join(inputs)}) {{ {home}{comments} }}" + (reactions.PAGE if comments else "")
+
+
+def _person(json: Any) -> Person | None:
+    """Return an account; GraphQL writes the logins of bots without what marks them elsewhere."""
+    if not json or not json.get("databaseId"):
+        return None
+    login = f"{json['login']}[bot]" if json["__typename"] == "Bot" else json["login"]
+    return Person(id=json["databaseId"], login=login)
+
+
+def _issue(json: Any) -> IssueInfo:
+    return IssueInfo(
+        snapshot=IssueSnapshot(title=json["title"], body=json["body"] or "", author=_person(json["author"])),
+        state="open" if json["state"] == "OPEN" else "closed",
+        locked=json["locked"],
+        labels=tuple(label["name"] for label in json["labels"]["nodes"]),
+    )
+
+
+def _comment(json: Any) -> Comment:
+    return Comment(
+        id=int(json["fullDatabaseId"]),
+        node_id=json["id"],
+        body=json["body"],
+        author=_person(json["author"]),
+        created_at=seconds(json["createdAt"]),
+        updated_at=seconds(json["updatedAt"]),
+        by_app=json["viewerDidAuthor"],
+    )

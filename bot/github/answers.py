@@ -53,6 +53,8 @@ class Glance:
     """Comments by their ids in GraphQL, with the decision reactions on them."""
     branches: tuple[str, ...] = ()
     """Where branches are."""
+    file: str | None = None
+    """A text file at the commits of the branches."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,21 @@ from bot.lifecycle.plan import IssueSnapshot, Person
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bot.github.connection import Connection
     from bot.github.gateway import Glance, ReactedComment
     from bot.lifecycle.plan import Repo
 
+KEPT = 1_000
+"""Files and ids that are kept."""
+KEPT_CHARACTERS = 32_768
+"""Longer files are read each time."""
 AUTHOR = "author { __typename login ... on User { databaseId } ... on Bot { databaseId } }"
-ISSUE = f"issue(number: $issue) {{ number title body state locked {AUTHOR} labels(first: 100) {{ nodes {{ name }} }} }}"
+ISSUE = (
+    f"issue(number: $issue) {{ id number title body state locked {AUTHOR} labels(first: 100) {{ nodes {{ name }} }} }}"
+)
+FILE = "... on Commit { file(path: $file) { mode object { ... on Blob { text isTruncated } } } }"
+PLAIN_MODES = frozenset({0o100644, 0o100755})
+"""Of a file in git; a link's text is the name of another."""
 COMMENT = f"""
   comments: nodes(ids: $comments) {{
     ... on IssueComment {{
@@ -56,7 +66,12 @@ def seen(repo: Repo) -> Seen:
 
 
 class Glances(Verbs):
-    """Looking once for a whole decision."""
+    """Looking once for a whole decision. What never changes is kept: files of commits, ids of issues in GraphQL."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._files: dict[tuple[int, str, str], str | None] = {}
+        self._issues: dict[tuple[int, int], str] = {}
 
     @contextmanager
     def glance(self, repo: Repo, wanted: Glance) -> Iterator[None]:
@@ -70,19 +85,13 @@ class Glances(Verbs):
     def _look(self, repo: Repo, wanted: Glance) -> Seen:
         refs = {f"b{number}": branch for number, branch in enumerate(wanted.branches)}
         asked: dict[str, Any] = {name: f"refs/heads/{branch}" for name, branch in refs.items()}
-        asked["repo"] = self._connection.node_id(repo)
-        if wanted.issue is not None:
-            asked["issue"] = wanted.issue
-        if wanted.comments:
-            asked["comments"] = list(wanted.comments)
+        asked |= {"repo": self._connection.node_id(repo), "issue": wanted.issue, "file": wanted.file}
+        asked["comments"] = list(wanted.comments)
+        asked = {name: value for name, value in asked.items() if value}
         answer = self._connection.rest(repo).query(_text(refs, wanted), asked)
-        found, home = Seen(repo.id), answer.get("node") or {}
+        found, home = Seen(repo.id), answer.get("node")
         if home:
-            found.branches = {
-                branch: (home.get(name) or {}).get("target", {}).get("oid") for name, branch in refs.items()
-            }
-        if issue := home.get("issue"):
-            found.issues[issue["number"]] = _issue(issue)
+            self._see(found, home, refs, wanted.file)
         for node in filter(None, answer.get("comments") or ()):
             comment = _comment(node)
             found.comments[comment.id] = comment
@@ -90,10 +99,42 @@ class Glances(Verbs):
                 found.reactions[comment.node_id] = whole
         return found
 
+    def _see(self, found: Seen, home: Any, refs: dict[str, str], path: str | None) -> None:
+        for name, branch in refs.items():
+            target = (home.get(name) or {}).get("target") or {}
+            found.branches[branch] = target.get("oid")
+            if path is not None and "file" in target and _is_plain(target["file"]):
+                text = target["file"]["object"]["text"] if target["file"] else None
+                keep(self._files, (found.repository, path, target["oid"]), text)
+        if issue := home.get("issue"):
+            found.issues[issue["number"]] = _issue(issue)
+            keep(self._issues, (found.repository, issue["number"]), issue["id"])
+
+
+def keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
+    """Remember what never changes, and forget all rather than grow for ever."""
+    if len(kept) >= KEPT:
+        kept.clear()
+    kept[key] = value
+
+
+def _is_plain(file: Any) -> bool:
+    """Whether a file was read as it is, or is known not to be there; all else is asked for by itself."""
+    if file is None:
+        return True
+    blob = file["object"] or {}
+    text = blob.get("text")
+    if file["mode"] not in PLAIN_MODES or text is None or blob["isTruncated"]:
+        return False
+    return "\ufffd" not in text and len(text) <= KEPT_CHARACTERS
+
 
 def _text(refs: dict[str, str], wanted: Glance) -> str:
     inputs = ["$repo: ID!", *(f"${name}: String!" for name in refs)]
-    fields = [f"{name}: ref(qualifiedName: ${name}) {{ target {{ oid }} }}" for name in refs]
+    file = f" {FILE}" if wanted.file else ""
+    fields = [f"{name}: ref(qualifiedName: ${name}) {{ target {{ oid{file} }} }}" for name in refs]
+    if wanted.file:
+        inputs.append("$file: String!")
     if wanted.issue is not None:
         inputs.append("$issue: Int!")
         fields.append(ISSUE)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.github import reactions, shapes
 from bot.github.gateway import Missing
-from bot.github.glance import Glances, seen
+from bot.github.glance import KEPT_CHARACTERS, Glances, keep, seen
 from bot.github.people import People
 from bot.github.quote import segment, segments
 from bot.github.reviews import Reviews
@@ -15,26 +15,17 @@ from bot.github.reviews import Reviews
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bot.github.connection import Connection
     from bot.github.gateway import Comment, Comparison, IssueInfo, Pull, ReactedComment, RepositoryInfo, Run
     from bot.lifecycle.plan import Repo
 
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 """A commit's whole name; a shorter one may be a branch."""
-KEPT_FILES = 500
-"""Files of commits that are kept."""
-KEPT_CHARACTERS = 32_768
-"""Longer files are read each time."""
 FIND_RUN_LIMIT = 300
 """How many of the newest dispatched runs are searched for a marker: a lost answer is missed within minutes."""
 
 
 class Reads(People, Reviews, Glances):
     """What the bot asks. See :class:`bot.github.gateway.Gateway` for the failures."""
-
-    def __init__(self, connection: Connection) -> None:
-        super().__init__(connection)
-        self._files: dict[tuple[int, str, str], str | None] = {}
 
     def repository(self, repo: Repo) -> RepositoryInfo:
         """Return the repository by its number, wherever it lies now; at most a minute old."""
@@ -89,9 +80,7 @@ class Reads(People, Reviews, Glances):
         else:
             text = shapes.text_file(answer, path)
         if COMMIT.fullmatch(ref) and len(text or "") <= KEPT_CHARACTERS:
-            if len(self._files) >= KEPT_FILES:
-                self._files.clear()
-            self._files[key] = text
+            keep(self._files, key, text)
         return text
 
     def organisation_file(self, repo: Repo, path: str) -> str | None:

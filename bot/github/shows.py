@@ -11,25 +11,22 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from bot.errors import Permanent, Transient
-from bot.github.changes import Change
+from bot.github.changes import Change, Outcome
 from bot.github.ensure import Ensures, marked, marker
 from bot.github.gateway import Comment, Missing
+from bot.github.glance import keep
 from bot.github.tokens import seconds
 from bot.lifecycle.plan import Person
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.errors import TwogateError
-    from bot.github.changes import Outcome
     from bot.github.connection import Connection
     from bot.github.gateway import Shown, StateLabel
     from bot.lifecycle.plan import Repo
 
 log = logging.getLogger(__name__)
 
-KEPT = 10_000
-"""Node ids of issues and comments that are kept: a hundred bytes each."""
 SAID = "fullDatabaseId id body createdAt updatedAt"
 """What is read of a comment; its plain number may be too large for GraphQL's integers."""
 FIND_ISSUE = (
@@ -42,10 +39,8 @@ class Shows(Ensures):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self._issues: dict[tuple[int, int], str] = {}
         self._comments: dict[int, str] = {}
         self._labels: dict[int, dict[str, str]] = {}
-        self._shows = threading.Lock()
         self._finding = threading.Lock()
 
     def show(self, repo: Repo, number: int, shown: Shown, *, first: bool) -> Comment:
@@ -78,7 +73,7 @@ class Shows(Ensures):
             raise Transient("A label of the states was deleted: it is made again.")
         for fault in faults.values():
             raise fault
-        self._keep(self._comments, comment.id, comment.node_id)
+        keep(self._comments, comment.id, comment.node_id)
         return comment
 
     def _said(self, answer: Any) -> Comment:
@@ -114,7 +109,7 @@ class Shows(Ensures):
             if not found:
                 raise Missing(f"GitHub has no issue #{number} any more.")
             known = str(found["id"])
-            self._keep(self._issues, (repo.id, number), known)
+            keep(self._issues, (repo.id, number), known)
         return known
 
     def _ids_of(self, repo: Repo, wanted: Sequence[StateLabel]) -> dict[str, str]:
@@ -128,11 +123,11 @@ class Shows(Ensures):
             return known
         known = self._find(repo, wanted)
         if missing := [label for label in wanted if label.name not in known]:
-            faults = self._make(repo, missing)
-            known = self._find(repo, wanted)
+            made = self._make(repo, missing)
+            known |= made.done if not made.faults else self._find(repo, wanted)
             for label in missing:
                 if label.name not in known:
-                    raise faults.get(label.name) or Transient(f"The label {label.name!r} was made and is not there.")
+                    raise made.faults[label.name]
         self._labels[repo.id] = known
         return known
 
@@ -145,23 +140,21 @@ class Shows(Ensures):
         found = self._connection.rest(repo).query(text, asked).get("node") or {}
         return {name: str(found[alias]["id"]) for alias, name in names.items() if found.get(alias)}
 
-    def _make(self, repo: Repo, missing: Sequence[StateLabel]) -> dict[str, TwogateError]:
-        """Make labels and return why some were not made: perhaps somebody else has just made them."""
+    def _make(self, repo: Repo, missing: Sequence[StateLabel]) -> Outcome:
+        """Make labels; return their ids, and why some were not made: perhaps somebody else has just made them."""
         home = self._connection.node_id(repo)
         wanted = [
             {"repositoryId": home, "name": label.name, "color": label.color, "description": label.description}
             for label in missing
         ]
-        changes = [Change(f"n{number}", "createLabel", made) for number, made in enumerate(wanted)]
+        changes = [Change(f"n{number}", "createLabel", made, "label { id }") for number, made in enumerate(wanted)]
         self._connection.before_write(repo.installation_id)
         done = self._connection.rest(repo).change(changes)
-        return {str(c.wanted["name"]): done.faults[c.name] for c in changes if c.name in done.faults}
-
-    def _keep(self, kept: dict[Any, str], key: Any, node_id: str) -> None:
-        with self._shows:
-            if len(kept) >= KEPT:
-                kept.clear()
-            kept[key] = node_id
+        names = {change.name: str(change.wanted["name"]) for change in changes}
+        return Outcome(
+            {names[alias]: answer["label"]["id"] for alias, answer in done.done.items()},
+            {names[alias]: fault for alias, fault in done.faults.items()},
+        )
 
 
 def _say(issue: str, comment: str | None, body: str) -> Change:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.errors import Permanent
 from bot.github.gateway import Glance, Missing
+from tests.standin import gitstore
 
 if TYPE_CHECKING:
     from tests.github.conftest import World
@@ -84,3 +86,26 @@ def test_files_of_commits_are_read_once(world: World) -> None:
     world.commit("main", {"a.yml": "two"})
     assert world.gateway.file(world.repo, "a.yml", "main") == "two", "a branch moves"
     assert world.gateway.file(world.repo, "a.yml", head) == "one"
+
+
+def test_a_file_is_seen_where_it_is_a_plain_text(world: World) -> None:
+    head = world.commit("main", {"a.yml": "é: 1\n", "dir/b.yml": "x", "empty.yml": ""})
+    for path, expected, reads in (("a.yml", "é: 1\n", 0), ("empty.yml", "", 0), ("none.yml", None, 0)):
+        start = len(world.standin.control.log())
+        with world.gateway.glance(world.repo, Glance(branches=("main",), file=path)):
+            assert world.gateway.branch_head(world.repo, "main") == head
+            assert world.gateway.file(world.repo, path, head) == expected
+        assert asked(world, start).count("repos/get-content") == reads
+    with (
+        world.gateway.glance(world.repo, Glance(branches=("main",), file="dir")),
+        pytest.raises(Permanent, match="no file"),
+    ):
+        world.gateway.file(world.repo, "dir", head)
+    git = world.standin.hub.git_dir(world.standin.control.repo(world.name))
+    link = gitstore.run(git, "hash-object", "-w", "--stdin", data=b"a.yml").decode().strip()
+    tree = gitstore.run(git, "mktree", data=f"120000 blob {link}\tlink.yml\n".encode()).decode().strip()
+    gitstore.set_ref(git, "refs/heads/odd", made := gitstore.commit_tree(git, tree, [head], "Link\n"))
+    start = len(world.standin.control.log())
+    with world.gateway.glance(world.repo, Glance(branches=("odd",), file="link.yml")):
+        world.gateway.file(world.repo, "link.yml", made)
+    assert asked(world, start).count("repos/get-content") == 1, "a link is asked for by itself"

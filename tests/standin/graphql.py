@@ -23,6 +23,7 @@ from graphql import (
 from tests.standin import gitstore
 from tests.standin.entities import Comment, Issue, Reaction, Repo, User, iso
 from tests.standin.graphql_changes import Changes, refused
+from tests.standin.graphql_git import CommitNode
 from tests.standin.http import NOTE
 from tests.standin.rest_labels import find as find_label
 from tests.standin.threads import announce
@@ -193,6 +194,8 @@ def resolve(source: Any, info: Any, **args: Any) -> Any:
         if info.field_name in source.call.hub.refused:
             raise refused("FORBIDDEN", "Resource not accessible by integration")
         return getattr(source, info.field_name)(info, **args)
+    if isinstance(source, CommitNode):
+        return source.file(args["path"]) if info.field_name == "file" else source.oid
     if isinstance(source, dict):
         return source.get(info.field_name)
     call = info.root_value.call
@@ -201,6 +204,8 @@ def resolve(source: Any, info: Any, **args: Any) -> Any:
 
 def type_name(record: Any) -> str:
     """The GraphQL type of a record."""
+    if isinstance(record, (CommitNode, dict)):
+        return record["type"] if isinstance(record, dict) else "Commit"
     if isinstance(record, Comment):
         return "IssueComment"
     if isinstance(record, Issue):
@@ -244,7 +249,7 @@ def _part(hub: Hub, repo: Repo, name: str, args: dict[str, Any]) -> Any:
     """An issue of a repository by number, a label or branch by name; a NOT_FOUND error for no such issue."""
     if name == "ref":
         sha = gitstore.ref(hub.git_dir(repo), args["qualifiedName"])
-        return {"name": args["qualifiedName"].split("/", 2)[-1], "target": {"oid": sha}} if sha else None
+        return {"name": args["qualifiedName"].split("/", 2)[-1], "target": CommitNode(hub, repo, sha)} if sha else None
     if name == "label":
         return find_label(repo, args["name"])
     found = repo.issues.get(args["number"])

@@ -15,6 +15,7 @@ from bot.store.deliveries import NewDelivery
 from bot.worker.context import Done, Judged
 from bot.worker.effects import pull_remarks, remarks, standing
 from bot.worker.effects.texts import sha256
+from bot.worker.policies import POLICY_PATH
 from bot.worker.poll import requests_of, up_for_decision
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _glance(request: Request, plan: Plan | None, default_branch: str) -> Glance:
     shown = (plan.revision, plan.review) if plan else ()
     nodes = (request.comment_node, *(comment.node_id for comment in shown if comment))
     branches = (default_branch, plan.branch) if plan and plan.state is State.IN_REVIEW else (default_branch,)
-    return Glance(issue=request.issue_number, comments=tuple(filter(None, nodes)), branches=branches)
+    return Glance(issue=request.issue_number, comments=tuple(filter(None, nodes)), branches=branches, file=POLICY_PATH)
 
 
 def _judged(ctx: Context, claimed: Claimed, request: Request, plan: Plan | None, default_branch: str) -> Done:

@@ -11,6 +11,7 @@ from bot.lifecycle.states import HoldCause, State
 from bot.store import jobs, plans
 from bot.worker.context import Done, found
 from bot.worker.effects.authorise import plan_comment_sha256
+from bot.worker.policies import POLICY_PATH
 from runner.contract import MOST_KNOWN, Issue, JobKind, JobSpec, KnownPlan, Ledger, Repository
 from runner.results import Verdict
 
@@ -36,7 +37,8 @@ def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
         return Done("the job is no longer open")
     info = ctx.gateway.repository(plan.repo)
     node = plan.revision.node_id if plan.revision else None
-    with ctx.gateway.glance(plan.repo, Glance(comments=(node,) if node else (), branches=(info.default_branch,))):
+    looked = Glance(comments=(node,) if node else (), branches=(info.default_branch,), file=POLICY_PATH)
+    with ctx.gateway.glance(plan.repo, looked):
         return _dispatched(ctx, claimed, plan, plan.job, info)
 
 

@@ -200,6 +200,14 @@ class CheckRun:
 
 
 @dataclass(frozen=True, slots=True)
+class PutUp:
+    """A comment that waits for a decision, and the check run that says so on its commit."""
+
+    comment: Comment
+    check_run_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class StateLabel:
     """A label that shows a state. It is made where it is not there; people may change its colour and words."""
 

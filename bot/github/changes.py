@@ -41,7 +41,7 @@ def document(changes: Sequence[Change]) -> str:
     """Return the GraphQL text of a request."""
     inputs = ", ".join(f"${c.name}: {c.mutation[0].upper()}{c.mutation[1:]}Input!" for c in changes)
     fields = "\n".join(f"  {c.name}: {c.mutation}(input: ${c.name}) {{ {c.answer} }}" for c in changes)
-    return f"mutation Show({inputs}) {{\n{fields}\n}}"
+    return f"mutation Change({inputs}) {{\n{fields}\n}}"
 
 
 def outcome(changes: Sequence[Change], data: Mapping[str, Any], errors: Iterable[Any]) -> Outcome:

@@ -25,6 +25,7 @@ from bot.github.answers import (
     MadeIssue,
     Pull,
     PullReview,
+    PutUp,
     ReactedComment,
     Reaction,
     RepositoryInfo,
@@ -57,6 +58,7 @@ __all__ = [
     "Missing",
     "Pull",
     "PullReview",
+    "PutUp",
     "ReactedComment",
     "Reaction",
     "RepositoryInfo",
@@ -183,6 +185,10 @@ class Gateway(Protocol):
 
     def edit_comment(self, repo: Repo, comment_id: int, body: str) -> Comment:
         """Replace a comment's whole text; :func:`bot.github.ensure.marked` keeps the mark."""
+        ...
+
+    def put_up(self, repo: Repo, number: int, head: str, check: CheckRun, key: str, body: str, *, first: bool) -> PutUp:
+        """Post a comment and make a check run on a commit, each once, in one request."""
         ...
 
     def show(self, repo: Repo, number: int, shown: Shown, *, first: bool) -> Comment:

@@ -1,8 +1,8 @@
 """One look at the moment of a decision: issue, comments with their reactions, and branches in one GraphQL query.
 
 What was seen answers the verbs of the thread that looked, until its block ends, and no longer: each decision asks
-anew. Only what the answer holds whole counts as seen; for all else the verbs ask by themselves, and so find out what
-is missing and why.
+anew. It is read when the first question comes; a decision that asks none of these sends nothing. Only what the answer
+holds whole counts as seen; for all else the verbs ask by themselves, and so find out what is missing and why.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from bot.github.tokens import seconds
 from bot.lifecycle.plan import IssueSnapshot, Person
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from bot.github.connection import Connection
     from bot.github.gateway import Glance, ReactedComment
     from bot.lifecycle.plan import Repo
+    from bot.lifecycle.policy import Permission
 
 KEPT = 1_000
 """Files and ids that are kept."""
@@ -56,13 +57,37 @@ class Seen:
     branches: dict[str, str | None] = field(default_factory=dict)
 
 
-_SEEN: ContextVar[Seen | None] = ContextVar("seen", default=None)
+class Look:
+    """One look of one thread, taken when the first question comes that it answers."""
+
+    def __init__(self, repo: Repo, take: Callable[[], Seen]) -> None:
+        self.repo = repo
+        self.permissions: dict[int, Permission] = {}
+        """What people may do, by their numbers."""
+        self._take = take
+        self._seen: Seen | None = None
+
+    @property
+    def seen(self) -> Seen:
+        """What the look showed."""
+        if self._seen is None:
+            self._seen = self._take()
+        return self._seen
+
+
+_LOOK: ContextVar[Look | None] = ContextVar("look", default=None)
+
+
+def look(repo: Repo) -> Look | None:
+    """Return the look of this thread at a repository, if it is deciding something there."""
+    found = _LOOK.get()
+    return found if found is not None and found.repo.id == repo.id else None
 
 
 def seen(repo: Repo) -> Seen:
-    """Return what this thread has just looked at in a repository; nothing outside of a look."""
-    found = _SEEN.get()
-    return found if found is not None and found.repository == repo.id else Seen(repo.id)
+    """Return what this thread looks at in a repository; nothing outside of a look."""
+    found = look(repo)
+    return found.seen if found is not None else Seen(repo.id)
 
 
 class Glances(Verbs):
@@ -76,11 +101,11 @@ class Glances(Verbs):
     @contextmanager
     def glance(self, repo: Repo, wanted: Glance) -> Iterator[None]:
         """Read what a decision is going to ask, in one request; within the block this thread is answered from it."""
-        token = _SEEN.set(self._look(repo, wanted))
+        token = _LOOK.set(Look(repo, lambda: self._look(repo, wanted)))
         try:
             yield
         finally:
-            _SEEN.reset(token)
+            _LOOK.reset(token)
 
     def _look(self, repo: Repo, wanted: Glance) -> Seen:
         refs = {f"b{number}": branch for number, branch in enumerate(wanted.branches)}

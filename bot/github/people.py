@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bot.github import shapes
 from bot.github.connection import Verbs
 from bot.github.gateway import Missing
+from bot.github.glance import look
 from bot.github.quote import segment
 from bot.lifecycle.policy import Permission
 
@@ -15,10 +16,18 @@ if TYPE_CHECKING:
 
 
 class People(Verbs):
-    """What the bot asks about people. Nothing of it is kept: it is asked at each decision."""
+    """What the bot asks about people. Nothing of it is kept beyond one decision."""
 
     def permission(self, repo: Repo, person: Person) -> Permission:
         """Return what the person with this number may do; their login is looked up anew where it is another's now."""
+        looking = look(repo)
+        if looking is None:
+            return self._permission(repo, person)
+        if person.id not in looking.permissions:
+            looking.permissions[person.id] = self._permission(repo, person)
+        return looking.permissions[person.id]
+
+    def _permission(self, repo: Repo, person: Person) -> Permission:
         answer = self._permission_of(repo, person.login)
         if answer is None or (answer.get("user") or {}).get("id") != person.id:
             login = self._login(repo, person.id)

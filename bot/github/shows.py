@@ -7,28 +7,31 @@ that GraphQL wants never change, so each is asked for once by a process.
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
 from bot.errors import Permanent, Transient
 from bot.github.changes import Change, Outcome
-from bot.github.ensure import Ensures, marked, marker
-from bot.github.gateway import Comment, Missing
+from bot.github.ensure import Ensures, check_body, marked, marker
+from bot.github.gateway import Comment, Missing, PutUp
 from bot.github.glance import keep
 from bot.github.tokens import seconds
 from bot.lifecycle.plan import Person
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from bot.github.connection import Connection
-    from bot.github.gateway import Shown, StateLabel
+    from bot.github.gateway import CheckRun, Shown, StateLabel
     from bot.lifecycle.plan import Repo
 
 log = logging.getLogger(__name__)
 
 SAID = "fullDatabaseId id body createdAt updatedAt"
 """What is read of a comment; its plain number may be too large for GraphQL's integers."""
+CHECK_PATH = re.compile(r"/([1-9][0-9]{0,18})$")
+"""Where the page of a check run ends: in its number."""
 FIND_ISSUE = (
     "query Issue($repo: ID!, $number: Int!) { node(id: $repo) { ... on Repository { issue(number: $number) { id } } } }"
 )
@@ -42,6 +45,30 @@ class Shows(Ensures):
         self._comments: dict[int, str] = {}
         self._labels: dict[int, dict[str, str]] = {}
         self._finding = threading.Lock()
+
+    def put_up(self, repo: Repo, number: int, head: str, check: CheckRun, key: str, body: str, *, first: bool) -> PutUp:
+        """Post a comment and make a check run on a commit, each once, in one request.
+
+        Whatever that does not do or tell is looked for and else done by itself, as by any later try.
+        """
+        done: Mapping[str, Any] = {}
+        if first:
+            changes = [_say(self._issue(repo, number), None, marked(key, body)), self._check(repo, head, check)]
+            self._connection.before_write(repo.installation_id)
+            done = self._connection.rest(repo).change(changes).done
+        said, made = done.get("comment"), _number((done.get("check") or {}).get("checkRun"))
+        check_run = made or self.ensure_check_run(repo, head, check, first=False)
+        comment = self._said(said) if said else self.ensure_comment(repo, number, key, body, first=False)
+        return PutUp(comment=comment, check_run_id=check_run)
+
+    def _check(self, repo: Repo, head: str, check: CheckRun) -> Change:
+        """Return the change that makes a check run. Its number is read off its address, too large for an integer."""
+        wanted = {name: value for name, value in check_body(check).items() if name != "external_id"}
+        for name in ("status", "conclusion"):
+            if name in wanted:
+                wanted[name] = wanted[name].upper()
+        wanted |= {"repositoryId": self._connection.node_id(repo), "headSha": head, "externalId": check.external_id}
+        return Change("check", "createCheckRun", wanted, "checkRun { resourcePath }")
 
     def show(self, repo: Repo, number: int, shown: Shown, *, first: bool) -> Comment:
         """Bring an issue to what it should show of a plan, in one request; return its status comment."""
@@ -155,6 +182,12 @@ class Shows(Ensures):
             {names[alias]: answer["label"]["id"] for alias, answer in done.done.items()},
             {names[alias]: fault for alias, fault in done.faults.items()},
         )
+
+
+def _number(check: Any) -> int | None:
+    """Return the number of a check run by the end of its address; None where it does not end in one."""
+    found = CHECK_PATH.search(check["resourcePath"]) if check else None
+    return int(found[1]) if found else None
 
 
 def _say(issue: str, comment: str | None, body: str) -> Change:

@@ -17,6 +17,7 @@ from bot.github.quote import segments
 from bot.github.tokens import seconds
 
 if TYPE_CHECKING:
+    from bot.errors import TwogateError
     from bot.github.gateway import CheckRun, Comment, Grant
     from bot.lifecycle.plan import Repo
 
@@ -53,6 +54,8 @@ class Writes(Verbs):
         """
         if not branch.startswith(OWN_BRANCHES):
             raise Permanent(f"{branch} is no branch of a plan: the bot does not remove it.")
+        if self._move(repo, branch, head, "0" * len(head)) is None:
+            return True
         try:
             at = self._at(repo).call("GET", f"/git/ref/heads/{segments(branch)}")["object"]["sha"]
             if at != head:
@@ -69,12 +72,23 @@ class Writes(Verbs):
         """Bring a plan's branch from ``expected`` on to ``head``, which follows it; there already is as wanted."""
         if not branch.startswith(OWN_BRANCHES):
             raise Permanent(f"{branch} is no branch of a plan: the bot does not move it.")
+        if self._move(repo, branch, expected, head) is None:
+            return
         at = self._at(repo).call("GET", f"/git/ref/heads/{segments(branch)}")["object"]["sha"]
         if at == head:
             return
         if at != expected:
             raise Permanent(f"{branch} is at {at[:10]} rather than {expected[:10]}: somebody has pushed to it.")
         self._at(repo).call("PATCH", f"/git/refs/heads/{segments(branch)}", json={"sha": head, "force": False})
+
+    def _move(self, repo: Repo, branch: str, before: str, after: str) -> TwogateError | None:
+        """Move a branch only where it is at ``before``, in one step; zeros remove it. Return why it was not done."""
+        segments(branch)  # else it is no branch's name
+        update = {"name": f"refs/heads/{branch}", "beforeOid": before, "afterOid": after, "force": False}
+        wanted = {"repositoryId": self._connection.node_id(repo), "refUpdates": [update]}
+        self._connection.before_write(repo.installation_id)
+        done = self._connection.rest(repo).change([Change("moved", "updateRefs", wanted)])
+        return done.faults.get("moved")
 
     def minimise(self, repo: Repo, node_id: str) -> None:
         """Fold a comment away as outdated; one that is gone is as wanted."""

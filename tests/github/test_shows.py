@@ -11,7 +11,7 @@ from bot.errors import Permanent, RetryAt, Transient
 from bot.github.ensure import marked
 from bot.github.gateway import Comment, Missing, Shown, StateLabel
 from tests.github.canned import Answer, Canned
-from tests.github.test_writes import AFTER
+from tests.github.test_writes import AFTER, CHECK
 
 if TYPE_CHECKING:
     from bot.github.client import GitHubGateway
@@ -44,14 +44,14 @@ def test_everything_of_one_moment_is_one_request(world: World) -> None:
     assert thread(world, number) == ([marked("ab:status", "It begins.")], {"agent", "plan: draft"}, ["eyes"])
     assert comment == world.gateway.comment(world.repo, comment.id)
     log = world.standin.control.log(start)
-    assert [e["operation"] for e in log if e["write"]] == ["graphql/Show", "graphql/Show"], "labels are made before"
+    assert [e["operation"] for e in log if e["write"]] == ["graphql/Change", "graphql/Change"], "labels are made before"
     start = len(world.standin.control.log())
     for body in ("It goes on.", "It is over."):
         assert world.gateway.show(world.repo, number, later(comment, body), first=True).id == comment.id
     assert thread(world, number)[0] == [marked("ab:status", "It is over.")]
     assert thread(world, number)[1] == {"agent", "plan: in review"}
     log = [e for e in world.standin.control.log(start) if e["actor"].endswith("[bot]")]
-    assert [e["operation"] for e in log] == ["graphql/Show", "graphql/Show"], "nothing is read"
+    assert [e["operation"] for e in log] == ["graphql/Change", "graphql/Change"], "nothing is read"
 
 
 @pytest.mark.parametrize("fault", AFTER)
@@ -171,3 +171,45 @@ def test_what_fails_alone_is_seen(
     with pytest.raises(expected):
         gateway.show(repo, 1, dataclasses.replace(FIRST, comment_id=5, seen=False), first=False)
     assert server.asked(GRAPHQL) == 1
+
+
+def test_a_diff_is_put_up_in_one_request(world: World) -> None:
+    number, head = world.issue(), world.commit("plan/1", {"a.txt": "a"})
+    world.gateway.identity()
+    world.gateway._issue(world.repo, number)
+    start = len(world.standin.control.log())
+    up = world.gateway.put_up(world.repo, number, head, CHECK, "ab:review:1", "The diff", first=True)
+    assert [e["operation"] for e in world.standin.control.log(start)] == ["graphql/Change"]
+    assert up.comment == world.gateway.comment(world.repo, up.comment.id)
+    (check,) = world.ask("mia", "GET", f"/commits/{head}/check-runs")["check_runs"]
+    assert (check["id"], check["external_id"], check["conclusion"]) == (
+        up.check_run_id,
+        CHECK.external_id,
+        CHECK.conclusion,
+    )
+    assert world.gateway.put_up(world.repo, number, head, CHECK, "ab:review:1", "The diff", first=False) == up
+
+
+@pytest.mark.parametrize("refused", ["addComment", "createCheckRun"])
+def test_the_half_that_was_not_put_up_is_made_by_itself(world: World, refused: str) -> None:
+    number, head = world.issue(), world.commit("plan/1", {"a.txt": "a"})
+    world.standin.hub.refused.add(refused)
+    try:
+        up = world.gateway.put_up(world.repo, number, head, CHECK, "ab:review:1", "The diff", first=True)
+    finally:
+        world.standin.hub.refused.clear()
+    assert len(thread(world, number)[0]) == 1
+    checks = world.ask("mia", "GET", f"/commits/{head}/check-runs")["check_runs"]
+    assert [check["id"] for check in checks] == [up.check_run_id]
+
+
+@pytest.mark.parametrize("fault", AFTER)
+def test_a_diff_whose_answer_was_lost_is_not_put_up_again(world: World, fault: str) -> None:
+    number, head = world.issue(), world.commit("plan/1", {"a.txt": "a"})
+    world.gateway._issue(world.repo, number)
+    world.fault(fault, method="POST", path=".*/graphql$")
+    with pytest.raises(Transient):
+        world.gateway.put_up(world.repo, number, head, CHECK, "ab:review:1", "The diff", first=True)
+    world.gateway.put_up(world.repo, number, head, CHECK, "ab:review:1", "The diff", first=False)
+    assert len(thread(world, number)[0]) == 1
+    assert len(world.ask("mia", "GET", f"/commits/{head}/check-runs")["check_runs"]) == 1

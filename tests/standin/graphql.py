@@ -238,6 +238,7 @@ def fields(hub: Hub, viewer: User, record: Any, name: str, args: dict[str, Any])
         "lastEditedAt": lambda: iso(record.edited_at),
         "isMinimized": lambda: record.minimized_reason is not None,
         "minimizedReason": lambda: (record.minimized_reason or "").lower() or None,
+        "resourcePath": lambda: f"/{record.repo.full_name}/runs/{record.id}",
         "nameWithOwner": lambda: record.full_name,
         "state": lambda: "MERGED" if record.pull and record.pull.merged_at else record.state.upper(),
         "isDraft": lambda: record.pull.draft,

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLError
 
+from tests.standin import gitstore
 from tests.standin.entities import Comment, Issue, Label, Reaction, Repo, User
 from tests.standin.errors import ApiError, check_text
+from tests.standin.gitstore import ZERO
+from tests.standin.rest_checks import make as make_check
 from tests.standin.rest_comments import add_comment, edit_comment
 from tests.standin.rest_labels import add_labels, make_label, remove_label
 from tests.standin.rest_labels import find as find_label
+from tests.standin.rest_repos import move
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +74,34 @@ class Changes:
         if find_label(repo, input["name"]):
             raise refused("UNPROCESSABLE", "Name has already been taken")
         return {"label": self._tried(lambda: make_label(self.call, input["name"], input))}
+
+    def createCheckRun(self, info: Any, input: dict[str, Any]) -> dict[str, Any]:  # noqa: A002, N802
+        """Make a check run of the App that asks."""
+        repo, token = self.visible(input["repositoryId"]), self.call.token
+        if token is None or token.app is None or not self.call.hub.token_allows(token, repo, "checks", "write"):
+            raise refused("FORBIDDEN", "Resource not accessible by integration")
+        self.call.target = repo
+        names = {"headSha": "head_sha", "externalId": "external_id", "detailsUrl": "details_url"}
+        body = {names.get(name, name): value for name, value in input.items() if name != "repositoryId"}
+        body |= {name: body[name].lower() for name in ("status", "conclusion") if name in body}
+        app = token.app
+        return {"checkRun": self._tried(lambda: make_check(self.call, app, body))}
+
+    def updateRefs(self, info: Any, input: dict[str, Any]) -> dict[str, Any]:  # noqa: A002, N802
+        """Move refs that are where they are said to be: all of them or none."""
+        repo, token = self.visible(input["repositoryId"]), self.call.token
+        if token is None or not self.call.hub.token_allows(token, repo, "contents", "write") or repo.archived:
+            raise refused("FORBIDDEN", "Resource not accessible by integration")
+        self.call.target, git = repo, self.call.hub.git_dir(repo)
+        for wanted in input["refUpdates"]:
+            at, before, after = gitstore.ref(git, wanted["name"]) or ZERO, wanted.get("beforeOid"), wanted["afterOid"]
+            if before not in {None, at} or wanted["name"] == f"refs/heads/{repo.default_branch}":
+                raise refused("UNPROCESSABLE", f"{wanted['name']} is at {at}, not at {before}")
+            if ZERO not in {at, after} and not wanted["force"] and not gitstore.is_ancestor(git, at, after):
+                raise refused("UNPROCESSABLE", "Update is not a fast forward")
+        for wanted in input["refUpdates"]:
+            self._tried(lambda moved=wanted: move(self.call, moved["name"], moved["afterOid"]))
+        return {}
 
     def addLabelsToLabelable(self, info: Any, input: dict[str, Any]) -> dict[str, Any]:  # noqa: A002, N802
         """Put labels on an issue or a pull request."""

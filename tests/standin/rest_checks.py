@@ -34,19 +34,7 @@ def blueprint(hub: Hub) -> Blueprint:
 
     @api.route("POST", f"{REPO}/check-runs", "checks/create")
     def create(call: Call) -> Result:
-        app, body = _apps_only(call), call.json()
-        if not isinstance(body.get("name"), str) or not isinstance(body.get("head_sha"), str):
-            raise unprocessable("name, head_sha", "weren't supplied.")
-        if gitstore.resolve(hub.git_dir(call.repo), body["head_sha"]) != body["head_sha"]:
-            raise ApiError(422, f"No commit found for SHA: {body['head_sha']}")
-        check = CheckRun(hub.next_id("check"), call.repo, app, body["name"], body["head_sha"])
-        check.fields |= {"status": "queued", "started_at": iso(hub.clock())}
-        _apply(call, check, body)
-        call.repo.checks[check.id] = check
-        say(hub, check, "created", app.bot)
-        if check.fields["status"] == "completed":
-            say(hub, check, "completed", app.bot)
-        return check_run(render, check), 201
+        return check_run(render, make(call, _apps_only(call), call.json())), 201
 
     @api.route("PATCH", f"{REPO}/check-runs/<int:number>", "checks/update")
     def update(call: Call, number: int) -> Result:
@@ -61,6 +49,23 @@ def blueprint(hub: Hub) -> Blueprint:
 
     _reads(api, render)
     return api.blueprint
+
+
+def make(call: Call, app: App, body: dict[str, Any]) -> CheckRun:
+    """Make a check run of an App and say so."""
+    hub = call.hub
+    if not isinstance(body.get("name"), str) or not isinstance(body.get("head_sha"), str):
+        raise unprocessable("name, head_sha", "weren't supplied.")
+    if gitstore.resolve(hub.git_dir(call.repo), body["head_sha"]) != body["head_sha"]:
+        raise ApiError(422, f"No commit found for SHA: {body['head_sha']}")
+    check = CheckRun(hub.next_id("check"), call.repo, app, body["name"], body["head_sha"])
+    check.fields |= {"status": "queued", "started_at": iso(hub.clock())}
+    _apply(call, check, body)
+    call.repo.checks[check.id] = check
+    say(hub, check, "created", app.bot)
+    if check.fields["status"] == "completed":
+        say(hub, check, "completed", app.bot)
+    return check
 
 
 def _reads(api: Api, render: Render) -> None:

@@ -157,6 +157,17 @@ def _ref_writes(api: Api, render: Render) -> None:
         pushes.announce(call.hub, call.repo, full, old, ZERO, call.actor)
 
 
+def move(call: Call, full: str, sha: str) -> None:
+    """Bring a ref to a commit, or remove it (zeros), and say so."""
+    path = call.hub.git_dir(call.repo)
+    old = gitstore.ref(path, full) or ZERO
+    if sha != ZERO:
+        _set(call, GitRender(Render(call.hub), call.repo), full, sha, old)
+    elif old != ZERO:
+        gitstore.delete_ref(path, full)
+        pushes.announce(call.hub, call.repo, full, old, ZERO, call.actor)
+
+
 def _set(call: Call, git: GitRender, full: str, sha: str, old: str) -> None:
     try:
         gitstore.set_ref(git.path, full, sha, old)

@@ -36,8 +36,8 @@ def changed(plan: Plan, **fields: Any) -> Plan:
 
 NOT_WAITING: dict[str, Any] = {"waits_for": (), "in_vain": (), "place": None, "limit": None, "most": None}
 """The fields of a plan of which the queue says nothing, or nothing yet."""
-SETTLE_SECONDS = 3.0
-"""An edit of the status waits this long for the next change: what follows at once is shown at once with it."""
+SETTLE_SECONDS = 8.0
+"""An edit of the status waits this long for the next change: GitHub asks for one edit in ten seconds or so."""
 
 
 def at_head(plan: Plan, head: str | None) -> Plan:

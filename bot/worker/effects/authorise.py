@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from bot.store.outbox import Claimed
     from bot.worker.context import Context
 
+LEAST_TO_DECIDE = Permission.WRITE
+"""No policy lets anybody decide with less; so a passer-by's reaction costs one question."""
+
 
 BEGINS = frozenset({Verb.PLAN, Verb.REOPEN})
 """Commands by which a plan begins, or begins again: a pause that stands already holds it from then on."""
@@ -50,6 +53,12 @@ def authorise(ctx: Context, claimed: Claimed, effect: Authorise) -> Done:
         plan = plans.latest(tx, claimed.lane)
     info = ctx.gateway.repository(request.repo)
     with ctx.gateway.glance(request.repo, _glance(request, plan, info.default_branch)):
+        if plan is not None and request.via is Via.REACTION:
+            permission = ctx.gateway.permission(request.repo, request.actor)
+            if permission < LEAST_TO_DECIDE:
+                return _answer(
+                    claimed, Judged(request=request, reading=Reading(permission=permission, policy=plan.policy))
+                )
         return _judged(ctx, claimed, request, plan, info.default_branch)
 
 
@@ -69,8 +78,12 @@ def _judged(ctx: Context, claimed: Claimed, request: Request, plan: Plan | None,
         return Done(f"the label {request.command.argument!r} asks for nothing here")
     request = _objection(ctx, request, plan, policy) or request
     judged = Judged(request=request, reading=_read(ctx, request, plan, policy, head), faults=in_force.faults)
+    return _answer(claimed, judged)
+
+
+def _answer(claimed: Claimed, judged: Judged) -> Done:
     delivery = _delivery(claimed, "authorised", judged.model_dump_json())
-    return Done(f"{request.actor.login} has {judged.reading.permission.name.lower()}", (delivery,))
+    return Done(f"{judged.request.actor.login} has {judged.reading.permission.name.lower()}", (delivery,))
 
 
 def _delivery(claimed: Claimed, event: str, body: str) -> NewDelivery:

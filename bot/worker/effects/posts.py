@@ -123,6 +123,8 @@ def post_plan(ctx: Context, claimed: Claimed, effect: PostPlan) -> Done:
     """
     plan = _plan(ctx, claimed)
     revision = _revision(plan, effect.revision)
+    if plan.revision is not revision and revision.comment_id is None:
+        return Done("a newer revision is on its way")
     try:
         body = wording.plan_comment(plan, revision)
     except TooLong as fault:
@@ -187,17 +189,17 @@ def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:
         external_id=check_mark(plan, effect.head),
         actions=BUTTONS,
     )
-    check_id = ctx.gateway.ensure_check_run(plan.repo, effect.head, check, first=claimed.first)
     body = wording.review_comment(plan, costs_of(ctx, plan), _compare_url(ctx, review.work, plan), web=ctx.web)
     where = review.thread or plan.issue_number
-    comment = ctx.gateway.ensure_comment(plan.repo, where, claimed.key, body, first=claimed.first)
+    up = ctx.gateway.put_up(plan.repo, where, effect.head, check, claimed.key, body, first=claimed.first)
+    comment = up.comment
     event = ev.ReviewPosted(
         at=ctx.now(),
         source=claimed.key,
         head=effect.head,
         comment_id=comment.id,
         node_id=comment.node_id,
-        check_run_id=check_id,
+        check_run_id=up.check_run_id,
         posted_at=comment.created_at,
     )
     return found(claimed, event, f"comment {comment.id}")

@@ -32,9 +32,15 @@ SAID = "fullDatabaseId id body createdAt updatedAt"
 """What is read of a comment; its plain number may be too large for GraphQL's integers."""
 CHECK_PATH = re.compile(r"/([1-9][0-9]{0,18})$")
 """Where the page of a check run ends: in its number."""
-FIND_ISSUE = (
-    "query Issue($repo: ID!, $number: Int!) { node(id: $repo) { ... on Repository { issue(number: $number) { id } } } }"
-)
+FIND_ISSUE = """
+query Issue($repo: ID!, $number: Int!) {
+  node(id: $repo) {
+    ... on Repository {
+      issueOrPullRequest(number: $number) { ... on Issue { id } ... on PullRequest { id } }
+    }
+  }
+}
+"""
 
 
 class Shows(Ensures):
@@ -132,7 +138,8 @@ class Shows(Ensures):
         known = self._issues.get((repo.id, number))
         if known is None:
             asked = {"repo": self._connection.node_id(repo), "number": number}
-            found = ((self._connection.rest(repo).query(FIND_ISSUE, asked).get("node")) or {}).get("issue")
+            home = self._connection.rest(repo).query(FIND_ISSUE, asked).get("node") or {}
+            found = home.get("issueOrPullRequest")
             if not found:
                 raise Missing(f"GitHub has no issue #{number} any more.")
             known = str(found["id"])

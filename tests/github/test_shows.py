@@ -143,7 +143,7 @@ def test_refused_eyes_harm_nothing(server: Canned, gateway: GitHubGateway, repo:
     done = {"comment": {"commentEdge": {"node": node}}, "label": {}, "others": {"clientMutationId": None}, "seen": None}
     refusal = {"type": "FORBIDDEN", "path": ["seen"], "message": "Resource not accessible by integration"}
     ids = {"data": {"node": {f"n{n}": {"id": f"L{n}"} for n in range(3)}}}
-    issue = {"data": {"node": {"issue": {"id": "I"}}}}
+    issue = {"data": {"node": {"issueOrPullRequest": {"id": "I"}}}}
     server.on(GRAPHQL, Answer(200, issue), Answer(200, ids), Answer(200, {"data": done, "errors": [refusal]}))
     assert gateway.show(repo, 1, FIRST, first=True).id == 5
     sent = [body["variables"] for line, _headers, body in server.seen if line == GRAPHQL][-1]
@@ -213,3 +213,11 @@ def test_a_diff_whose_answer_was_lost_is_not_put_up_again(world: World, fault: s
     world.gateway.put_up(world.repo, number, head, CHECK, "ab:review:1", "The diff", first=False)
     assert len(thread(world, number)[0]) == 1
     assert len(world.ask("mia", "GET", f"/commits/{head}/check-runs")["check_runs"]) == 1
+
+
+def test_a_pull_request_is_a_place_too(world: World) -> None:
+    head = world.commit("plan/1", {"a.txt": "a"})
+    world.person("mia", "admin")
+    pull = world.gateway.ensure_pull(world.repo, branch="plan/1", base="main", title="T", body="", first=True)
+    world.gateway.put_up(world.repo, pull.number, head, CHECK, "ab:review:2", "The diff", first=True)
+    assert thread(world, pull.number)[0] == [marked("ab:review:2", "The diff")]

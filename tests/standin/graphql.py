@@ -217,7 +217,7 @@ def type_name(record: Any) -> str:
 
 def fields(hub: Hub, viewer: User, record: Any, name: str, args: dict[str, Any]) -> Any:
     """One field of a record under its GraphQL name."""
-    if isinstance(record, Repo) and name in {"issue", "label", "ref"}:
+    if isinstance(record, Repo) and name in {"issue", "issueOrPullRequest", "label", "ref"}:
         return _part(hub, record, name, args)
     if isinstance(record, Issue) and name == "labels":
         return {"nodes": record.labels[: args["first"]], "totalCount": len(record.labels)}
@@ -254,7 +254,7 @@ def _part(hub: Hub, repo: Repo, name: str, args: dict[str, Any]) -> Any:
     if name == "label":
         return find_label(repo, args["name"])
     found = repo.issues.get(args["number"])
-    if found is None or found.deleted or found.pull:
+    if found is None or found.deleted or (found.pull and name == "issue"):
         raise refused("NOT_FOUND", f"Could not resolve to an Issue with the number of {args['number']}.")
     return found
 

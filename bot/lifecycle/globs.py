@@ -13,6 +13,7 @@ as the other side, whatever stars there are.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -23,7 +24,8 @@ Item = TypeVar("Item")
 ANY_CHARACTER, ANY_NAME, FOLDERS, END = "?", "*", "**/", ""
 """Tokens that are no character of a path: one character and any run of them within a folder, any folders, the end."""
 SLASH = "/"
-KEPT = 4_096
+_WILD = re.compile("[*?]")
+KEPT = 16_384
 """Answers that are kept: a queue asks about the same plans whenever anything changes in it."""
 
 
@@ -59,8 +61,35 @@ def overlapping(one: Iterable[str], other: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=KEPT)
 def _overlapping(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    side = _side(other)
-    return any(_reaches(_tokens(pattern), side) for pattern in one)
+    (paths, patterns), (their_paths, their_patterns) = _sorted_out(one), _sorted_out(other)
+    return not paths.isdisjoint(their_paths) or _any_meet(patterns, other) or _any_meet(their_patterns, tuple(paths))
+
+
+@lru_cache(maxsize=KEPT)
+def _sorted_out(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return what names one path each, and what may cover several."""
+    several = tuple(pattern for pattern in patterns if pattern.endswith("/") or _head(pattern) != pattern)
+    return frozenset(patterns).difference(several), several
+
+
+def _any_meet(patterns: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether one of the patterns meets one of the others. Most are told apart by how they begin."""
+    heads = [_head(pattern) for pattern in other] if patterns else []
+    return any(_begin_alike(pattern, heads) and _reaches(_tokens(pattern), _side(other)) for pattern in patterns)
+
+
+def _begin_alike(pattern: str, heads: list[str]) -> bool:
+    own = _head(pattern)
+    return any(head.startswith(own) or own.startswith(head) for head in heads)
+
+
+def _head(pattern: str) -> str:
+    """Return what a pattern begins with before anything that is no character."""
+    return _WILD.split(pattern, maxsplit=1)[0]
+
+
+forget = _overlapping.cache_clear
+"""Drop the answers that are kept: for who measures what an answer takes."""
 
 
 def _tokens(pattern: str) -> list[str]:

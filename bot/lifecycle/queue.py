@@ -85,7 +85,7 @@ class Queue:
     @property
     def waiting(self) -> tuple[Plan, ...]:
         """The plans that have a turn, in its order."""
-        return tuple(sorted((p for p in self.plans if p.state is State.APPROVED and p.hold is None), key=_turn))
+        return tuple(sorted((p for p in self.plans if p.state is State.APPROVED and p.hold is None), key=turn))
 
     @property
     def at_work(self) -> tuple[Plan, ...]:
@@ -189,7 +189,8 @@ def _approved_at(plan: Plan) -> float:
     return plan.plan_approval.at if plan.plan_approval else plan.requested_at
 
 
-def _turn(plan: Plan) -> tuple[int, float, int, int]:
+def turn(plan: Plan) -> tuple[int, float, int, int]:
+    """Return what the queue is sorted by."""
     return (ORDER.index(plan.choices.priority), _approved_at(plan), plan.issue_number, plan.try_number)
 
 

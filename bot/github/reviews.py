@@ -12,7 +12,7 @@ from bot.github.faults import Refused
 from bot.github.gateway import Missing
 from bot.github.logs import tail
 from bot.github.quote import segment, segments
-from bot.github.tokens import WANTS_PERMISSION
+from bot.github.tokens import WANTS_PERMISSION, seconds
 from bot.lifecycle.ci import CiCheck, CiState
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def _check(json: Any) -> CiCheck:
         url=url,
         app=app,
         job_id=int(job[1]) if job else None,
+        at=_last_said(json, "started_at", "completed_at"),
     )
 
 
@@ -105,4 +106,10 @@ def _status(json: Any) -> CiCheck:
         state=STATUS_STATES.get(json["state"], CiState.FAILED),
         conclusion=json["state"],
         url=json.get("target_url") or "",
+        at=_last_said(json, "created_at", "updated_at"),
     )
+
+
+def _last_said(json: Any, *times: str) -> float:
+    """Return the latest of these times that is given."""
+    return max((seconds(json[name]) for name in times if json.get(name)), default=0.0)

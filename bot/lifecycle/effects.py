@@ -58,6 +58,13 @@ class _Effect(Frozen):
     key: str
 
 
+class _Settling(_Effect):
+    """Goes by what is when it is carried out, so that one that waits stands for every later one of its kind."""
+
+    settle: float = 0.0
+    """Seconds that it may wait for things to come to rest, so that a burst of changes is one call or edit."""
+
+
 class Authorise(_Effect):
     """Ask GitHub who the person is to this repository and what they were looking at; the answer is an event."""
 
@@ -166,6 +173,20 @@ class OpenChild(_Effect):
     position: int
 
 
+class ReadCi(_Settling):
+    """Ask what other Apps say of the commit that was pushed last; coalesces, however many of them have spoken."""
+
+    kind: Literal["read_ci"] = "read_ci"
+    priority: Literal[Priority.SHOW] = Priority.SHOW
+
+
+class RefreshReview(_Settling):
+    """Bring the diff review to what is known of its commit when this is carried out."""
+
+    kind: Literal["refresh_review"] = "refresh_review"
+    priority: Literal[Priority.SHOW] = Priority.SHOW
+
+
 class PostReview(_Effect):
     """Post the diff review and its check run."""
 
@@ -252,14 +273,12 @@ class Say(_Effect):
     details: dict[str, str] = Field(default_factory=dict)
 
 
-class ShowStatus(_Effect):
+class ShowStatus(_Settling):
     """Bring the status comment and the state label to what the plan is when this is carried out."""
 
     kind: Literal["show_status"] = "show_status"
     priority: Literal[Priority.SAY, Priority.SHOW] = Priority.SHOW
     """``SAY`` where it must stand above what is said next."""
-    settle: float = 0.0
-    """Seconds that it may wait for the plan to come to rest, so that a burst of changes is one edit."""
 
 
 Effect = Annotated[
@@ -276,7 +295,9 @@ Effect = Annotated[
     | MarkSuperseded
     | MakeChild
     | OpenChild
+    | ReadCi
     | PostReview
+    | RefreshReview
     | ConcludeCheck
     | JudgeHead
     | JudgeGroup
@@ -287,3 +308,5 @@ Effect = Annotated[
     | ShowStatus,
     Field(discriminator="kind"),
 ]
+Settling = ReadCi | RefreshReview | ShowStatus
+"""Effects of which a lane keeps one that waits."""

@@ -94,12 +94,15 @@ class Queue:
 
 
 def takes_slot(plan: Plan) -> bool:
-    """Whether the plan is under way, and not stopped."""
-    return plan.state in UNDER_WAY and (plan.hold is None or plan.job is not None)
+    """Whether the plan is under way, and not stopped; what waits for checks on GitHub alone has no runner at work."""
+    if plan.state not in UNDER_WAY or plan.waiting_on is WaitingOn.CI:
+        return False
+    return plan.hold is None or plan.job is not None
 
 
 def _in_review(plan: Plan) -> bool:
-    return plan.state is State.IN_REVIEW and plan.diff_approval is None and not plan.frozen
+    shown = plan.state is State.IN_REVIEW or plan.waiting_on is WaitingOn.CI
+    return shown and plan.diff_approval is None and not plan.frozen
 
 
 class _Walk:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 
 from bot.lifecycle.approvers import Needed
+from bot.lifecycle.ci import CiCheck, CiFailure
 from bot.lifecycle.states import PAUSES, Frozen, Gate, HoldCause, Via
 from runner.contract import GateResult, JobKind, Outcome, SandboxReport, Work
-from runner.results import PlanDocument, Unit
+from runner.results import Inspection, PlanDocument, Unit
 from runner.terms import GateSpec
 
 
@@ -126,6 +127,12 @@ class Review(Frozen):
     comment_id: int | None = None
     node_id: str | None = None
     check_run_id: int | None = None
+    inspection: Inspection | None = None
+    """What an agent that did not write the change says of it."""
+    ci: tuple[CiCheck, ...] = ()
+    """What other Apps say of the commit."""
+    ci_until: float | None = None
+    """Until when the required ones are waited for, in seconds since the epoch."""
     buttons: bool = True
     """False once its check run was concluded: what is pressed after that was pressed late, or is sent again."""
     posted_at: float | None = None
@@ -140,6 +147,10 @@ class Failure(Frozen):
     gates: tuple[GateResult, ...] = ()
     output_tail: str = ""
     notes: tuple[str, ...] = ()
+    ci: tuple[CiFailure, ...] = ()
+    """Required checks of other Apps that failed."""
+    awaited: tuple[str, ...] = ()
+    """Required ones that did not end in time; ``/retry`` without words waits for them once more."""
     job: Job | None = None
     """What failed, where it was a job: ``/retry`` does the same again."""
 

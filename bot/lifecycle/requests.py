@@ -248,7 +248,7 @@ def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Even
         case Verb.ANSWER:
             return events.Answered.model_validate({**said, "answers": _answers(request, reading, plan)})
         case Verb.RETRY:
-            return events.RetryRequested(**said, text=words)
+            return events.RetryRequested(**said, text=words, ci=reading.policy.ci)
         case Verb.REVISE:
             return events.ReviseRequested(
                 **said, text=words, remarks=reading.remarks, heard=reading.heard, branch_head=reading.branch_head

@@ -22,7 +22,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
     ev.Approved: (refuse(F, "it failed; /retry it, or /reject drops the further work"),),
     ev.Rejected: (go(STATES, rework.reject, to=P),),
     ev.CancelRequested: (go(STATES, rework.cancel, to=P),),
-    ev.RetryRequested: (go(F, rework.retry, to={X, R}),),
+    ev.RetryRequested: (go(F, rework.retry, to={X, V, R}),),
     ev.UpdateRequested: (refuse(STATES, IS_OPEN),),
     ev.ExpandRequested: (refuse(STATES, IS_OPEN),),
     ev.SplitRequested: (refuse(STATES, IS_OPEN),),

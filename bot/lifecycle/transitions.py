@@ -20,7 +20,7 @@ from typing import get_args
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
-from bot.lifecycle.moves import diff, jobs, people, pulls, queue, rework, shaping, split, world
+from bot.lifecycle.moves import ci, diff, jobs, people, pulls, queue, rework, shaping, split, world
 from bot.lifecycle.moves.common import Step, answer, changed, moved, post_revision, show_status, start_planning
 from bot.lifecycle.plan import Hold, Part, Plan, Revision
 from bot.lifecycle.rework import REWORK
@@ -111,7 +111,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         refuse({M, S}, ENDED),
     ),
     ev.RetryRequested: (
-        go(F, people.retry, to={D, A, R}),
+        go(F, people.retry, to={D, A, R, V}),
         refuse({D, A, R, I}, "nothing of it has failed"),
         refuse(WORKING, UNDER_WAY),
         refuse(P, PR_DECIDES),
@@ -204,7 +204,13 @@ ROWS: dict[type, tuple[Cells, ...]] = {
     # what the bot's own effects found
     ev.PlanPosted: (at(ALL, world.plan_posted),),
     ev.StatusPosted: (at(ALL, world.status_posted),),
-    ev.BranchConfirmed: (at(V, world.branch_confirmed, to=R), stay(ALL - {V}, "nothing waits for it")),
+    ev.BranchConfirmed: (at(V, ci.branch_confirmed, to=R), stay(ALL - {V}, "nothing waits for it")),
+    ev.CiReported: (
+        at(V, ci.ci_reported, to={R, F}),
+        at(R, ci.ci_reported),
+        stay(ALL - {V, R}, "no pushed commit waits for checks or is in review"),
+    ),
+    ev.CiDue: (at(V, ci.ci_due), stay(ALL - {V}, "nothing waits for checks")),
     ev.ReviewPosted: (at(R, world.review_posted), stay(ALL - {R}, "no longer in review")),
     ev.BaseChecked: (at(R, world.base_checked), stay(ALL - {R}, "no longer in review")),
     ev.PullRequestOpened: (

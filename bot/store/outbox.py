@@ -28,7 +28,7 @@ from sqlalchemy import (
     update,
 )
 
-from bot.lifecycle.effects import Effect, ShowStatus
+from bot.lifecycle.effects import Effect, Settling
 from bot.store import deliveries
 from bot.store.documents import dump, load, note
 from bot.store.schema import outbox, throttles
@@ -86,7 +86,7 @@ def add(tx: Tx, effects: Iterable[Effect], *, lane: str, installation_id: int, p
     return sum(
         _add(tx, effect, {"lane": lane, "installation_id": installation_id, "plan_uid": plan_uid})
         for effect in effects
-        if not (isinstance(effect, ShowStatus) and _status_waits(tx, lane))
+        if not (isinstance(effect, Settling) and _waits(tx, lane, effect.kind))
     )
 
 
@@ -197,7 +197,7 @@ def _add(tx: Tx, effect: Effect, address: dict[str, Any]) -> bool:
         "priority": int(effect.priority),
         "payload": dump(effect.model_dump(mode="json")),
         "created_at": tx.now,
-        "not_before": tx.now + (effect.settle if isinstance(effect, ShowStatus) else 0),
+        "not_before": tx.now + (effect.settle if isinstance(effect, Settling) else 0),
     }
     insert = tx.insert(outbox).values(**address, **values).on_conflict_do_nothing(index_elements=["key"])
     new = tx.execute(insert.returning(outbox.c.id)).first() is not None
@@ -206,9 +206,9 @@ def _add(tx: Tx, effect: Effect, address: dict[str, Any]) -> bool:
     return new
 
 
-def _status_waits(tx: Tx, lane: str) -> bool:
+def _waits(tx: Tx, lane: str, kind: str) -> bool:
     c = outbox.c
-    query = select(c.id).where(c.lane == lane, c.kind == "show_status", c.done_at.is_(None), c.token.is_(None))
+    query = select(c.id).where(c.lane == lane, c.kind == kind, c.done_at.is_(None), c.token.is_(None))
     return tx.execute(query.with_for_update()).first() is not None
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bot.lifecycle.dependencies import ended_unmerged
-from bot.lifecycle.events import BranchExpired
+from bot.lifecycle.events import BranchExpired, CiDue
 from bot.lifecycle.plan import lane
+from bot.lifecycle.states import WaitingOn
 from bot.lifecycle.transitions import open_plan, transition
 from bot.store import deliveries, jobs, journal, outbox, plans, timers, usage
 from bot.store.deliveries import NewDelivery
@@ -55,7 +56,7 @@ def _follow(tx: Tx, before: Plan | None, step: Step, event: Event) -> None:
 
 def _in_queue(plan: Plan) -> tuple[object, ...]:
     """Return what the queue goes by, apart from what a plan keeps while it waits."""
-    return plan.state, plan.hold, plan.choices, plan.diff_approval is None
+    return plan.state, plan.waiting_on is WaitingOn.CI, plan.hold, plan.choices, plan.diff_approval is None
 
 
 def ask_queue(tx: Tx, repository_id: int, installation_id: int, why: str) -> None:
@@ -123,16 +124,27 @@ def _keep_jobs(tx: Tx, before: Plan | None, plan: Plan) -> None:
 
 
 def _keep_timers(tx: Tx, before: Plan | None, plan: Plan) -> None:
-    """Let the timer say until when the plan's branch is kept."""
-    until, key = plan.keep_branch_until, f"branch:{plan.uid}"
-    if until == (before.keep_branch_until if before else None):
-        return
-    if until is None:
-        timers.drop_timer(tx, key)
-        return
-    expired = BranchExpired(at=until, source=key)
-    body, where = EVENT.dump_json(expired).decode(), plan.repo.installation_id
-    timers.set_timer(tx, key, due_at=until, lane=plan.lane, event="event", body=body, installation_id=where)
+    """Let the timers say until when something of the plan is kept or waited for."""
+    known = _due(before) if before else {}
+    for key, event in _due(plan).items():
+        if event == known.get(key):
+            continue
+        if event is None:
+            timers.drop_timer(tx, key)
+            continue
+        body, where = EVENT.dump_json(event).decode(), plan.repo.installation_id
+        timers.set_timer(tx, key, due_at=event.at, lane=plan.lane, event="event", body=body, installation_id=where)
+
+
+def _due(plan: Plan) -> dict[str, BranchExpired | CiDue | None]:
+    """Return what the plan is told at a time ahead, by the timer's key."""
+    branch, ci = f"branch:{plan.uid}", f"ci:{plan.uid}"
+    expires, review = plan.keep_branch_until, plan.review if plan.waiting_on is WaitingOn.CI else None
+    until = review.ci_until if review else None
+    return {
+        branch: None if expires is None else BranchExpired(at=expires, source=branch),
+        ci: CiDue(at=until, source=f"{ci}:{until!r}", head=review.work.head) if review and until else None,
+    }
 
 
 def _close_job(tx: Tx, name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from bot.worker.effects import authorise, branch, dispatch, policy_check, posts, split, verdicts
+from bot.worker.effects import authorise, branch, ci, dispatch, policy_check, posts, split, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 READING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "authorise": authorise.authorise,
     "read_back": branch.read_back,
+    "read_ci": ci.read_ci,
     "check_base": branch.check_base,
     "look_at_policy": policy_check.look,
 }
@@ -35,6 +36,7 @@ WRITING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "make_child": split.make_child,
     "open_child": split.open_child,
     "post_review": posts.post_review,
+    "refresh_review": ci.refresh_review,
     "conclude_check": posts.conclude_check,
     "judge_head": verdicts.judge_head,
     "judge_group": verdicts.judge_group,

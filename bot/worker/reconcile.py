@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bot.errors import TwogateError
 from bot.github.gateway import Missing
 from bot.lifecycle import events as ev
+from bot.lifecycle.ci import latest, same
 from bot.lifecycle.deadlines import JOB_SILENCE
 from bot.lifecycle.plan import lane
 from bot.lifecycle.states import HoldCause, State, WaitingOn, is_pause_label
@@ -99,7 +100,7 @@ def _waited_for(tx: Tx, open_plans: list[Plan]) -> list[Plan]:
 def _news(ctx: Context, plan: Plan, paused: Callable[[Repo], bool]) -> list[NewDelivery]:
     if plan.ended:
         return [_delivery(plan, event) for event in _pull_news(ctx, plan)]
-    found = [*_issue_news(ctx, plan), *_pull_news(ctx, plan), *_branch_news(ctx, plan)]
+    found = [*_issue_news(ctx, plan), *_pull_news(ctx, plan), *_branch_news(ctx, plan), *_check_news(ctx, plan)]
     if (news := pause_news(plan, _said(ctx, plan), paused=paused(plan.repo))) is not None:
         found.append(news)
     return [_delivery(plan, event) for event in found]
@@ -176,3 +177,18 @@ def _branch_news(ctx: Context, plan: Plan) -> list[Any]:
     if head == plan.work_head:
         return []
     return [ev.BranchMoved(**_said(ctx, plan), head=head, branch=plan.work_branch)]
+
+
+def _check_news(ctx: Context, plan: Plan) -> list[Any]:
+    """Have what is waited for asked about, and tell a diff review what has changed of its commit."""
+    if plan.review is None:
+        return []
+    head = plan.review.work.head
+    if plan.waiting_on is WaitingOn.CI:
+        return [ev.CiDue(**_said(ctx, plan), head=head)]
+    if plan.waiting_on is not WaitingOn.DIFF_DECISION:
+        return []
+    checks = ctx.gateway.checks(plan.repo, head)
+    if same(latest(checks), plan.review.ci):
+        return []
+    return [ev.CiReported(**_said(ctx, plan), head=head, checks=checks)]

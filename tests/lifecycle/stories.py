@@ -7,6 +7,7 @@ from typing import Any
 
 from bot.lifecycle.approvers import Approvers, Needed
 from bot.lifecycle.choices import Choices
+from bot.lifecycle.ci import CiCheck, CiFailure, CiState
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.costs import CostRow, PlanCost
 from bot.lifecycle.permission import Permission
@@ -25,7 +26,7 @@ from bot.lifecycle.plan import (
     Split,
     Unverified,
 )
-from bot.lifecycle.policy import parse_policy
+from bot.lifecycle.policy import CiPolicy, parse_policy
 from bot.lifecycle.states import Gate, HoldCause, Limit, State, Via, WaitingOn
 from runner.contract import (
     Collision,
@@ -38,7 +39,7 @@ from runner.contract import (
     SandboxReport,
     UsdSource,
 )
-from runner.results import ExecutionSummary, PullRequestText, Unit, Verdict
+from runner.results import ExecutionSummary, Finding, Inspection, PullRequestText, Unit, Verdict
 from runner.terms import GateSpec, Network, SandboxMode
 from tests.lifecycle.makers import ALICE, BASE, HEAD, ISSUE, REPO, UID, document, work
 
@@ -155,10 +156,29 @@ CROWDED = GREEN.model_copy(
 )
 """Work that gets in others' way, and passed at the second try."""
 
+CI = (
+    CiCheck(name="build", state=CiState.FAILED, conclusion="timed_out", url="https://github.com/acme/shop/actions/runs/1/job/2", app="github-actions", job_id=2, at=300.0),
+    CiCheck(name="deploy", state=CiState.PENDING, app="pages", at=301.0),
+    CiCheck(name="ci/lint", state=CiState.PASSED, conclusion="success", url="https://ci.example/lint?a=1&b=2", at=302.0),
+    CiCheck(name="docs", state=CiState.NEUTRAL, conclusion="skipped", app="github-actions", at=303.0),
+)  # fmt: skip
+"""What other Apps say of the commit."""
+INSPECTION = Inspection(
+    summary="The greeting is chosen in one place, as planned. Two things to look at.",
+    findings=(
+        Finding(severity="high", path="src/app.py", line=7, text="An unknown language raises `KeyError`."),
+        Finding(severity="medium", path="src/greet.py", text="Nothing tests `hello()` any more."),
+        Finding(severity="low", text="The README says nothing of it."),
+    ),
+)
+
 REVISIONS = (
     Revision(number=1, document=document(title="Greet in French and Spanish"), comment_id=901, posted_at=100.0, sha256="1" * 64),
     Revision(number=2, document=DOCUMENT, gates=POLICY.gates or (), comment_id=902, posted_at=200.0, sha256="2" * 64),
 )  # fmt: skip
+
+WITH_CI = POLICY.model_copy(update={"ci": CiPolicy(require=("build", "security", "CI/Lint"))})
+IN_CI = GREEN.model_copy(update={"comment_id": None, "ci": CI[1:], "ci_until": 1_795_950_000.0})
 
 PLAN_APPROVAL = Approval(gate=Gate.PLAN, by=ALICE, via=Via.REACTION, at=1_795_946_400.0, binds_to="2" * 64)
 DIFF_APPROVAL = Approval(gate=Gate.DIFF, by=ALICE, via=Via.COMMAND, at=1_795_950_000.0, binds_to=HEAD)
@@ -292,6 +312,7 @@ STATUS = {
     "executing": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(), **APPROVED),
     "executing-conflict": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(merge_base_in=True), **REVIEWED),
     "verifying": plan(State.VERIFYING, WaitingOn.RUNNER, job=job(), **APPROVED),
+    "verifying-ci": plan(State.VERIFYING, WaitingOn.CI, **{**REVIEWED, "policy": WITH_CI, "review": IN_CI}),
     "verifying-bot": plan(State.VERIFYING, WaitingOn.BOT, **REVIEWED),
     "in_review": plan(State.IN_REVIEW, WaitingOn.DIFF_DECISION, **REVIEWED),
     "in_review-merging": plan(State.IN_REVIEW, WaitingOn.RUNNER, job=job(JobKind.CHECK_BASE, None), diff_approval=DIFF_APPROVAL, **REVIEWED),
@@ -321,6 +342,30 @@ STATUS = {
         WaitingOn.PERSON,
         revisions=(),
         failure=Failure(outcome=Outcome.LOST, sentence="Its run ended without a report.", during=JobKind.PLAN),
+    ),
+    "failed-ci": plan(
+        State.FAILED,
+        WaitingOn.PERSON,
+        policy=WITH_CI,
+        failure=Failure(
+            outcome=Outcome.GATES_FAILED,
+            sentence=f"The required check build did not pass on commit {HEAD[:12]}.",
+            during=JobKind.EXECUTE,
+            ci=(CiFailure(check=CI[0], log="Run make\nmake: *** [all] Error 2\n"),),
+        ),
+        **REVIEWED,
+    ),
+    "failed-ci-late": plan(
+        State.FAILED,
+        WaitingOn.PERSON,
+        policy=WITH_CI,
+        failure=Failure(
+            outcome=Outcome.GATES_FAILED,
+            sentence=f"The required checks build, security did not end on commit {HEAD[:12]} within 60 minutes.",
+            during=JobKind.EXECUTE,
+            awaited=("build", "security"),
+        ),
+        **REVIEWED,
     ),
     "failed-before-pr": plan(
         State.FAILED,

@@ -461,6 +461,8 @@ def test_a_plan_that_begins_in_a_pause_begins_nothing():
 
 EXTRA = {
     ev.BranchConfirmed: {"head": HEAD},
+    ev.CiReported: {"head": HEAD, "checks": ()},
+    ev.CiDue: {"head": HEAD},
     ev.ReviewPosted: {"head": HEAD, "comment_id": 1, "node_id": "n", "check_run_id": None, "posted_at": 1.0},
     ev.BaseChecked: {"head": HEAD, "clean": True},
     ev.PullRequestQueued: {"queued": True},

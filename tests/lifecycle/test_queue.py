@@ -89,6 +89,14 @@ def test_any_other_state_takes_none(state):
     assert next_starts([plan(1, "a", state=state), plan(2, "b")], Policy(max_parallel=1)) == (starts(2),)
 
 
+def test_who_waits_for_checks_on_github_takes_no_slot_but_room_in_review():
+    checked = plan(1, state=State.VERIFYING, waiting_on=WaitingOn.CI)
+    assert not takes_slot(checked)
+    assert next_starts([checked, plan(2)], Policy(max_parallel=1)) == (starts(2),)
+    (verdict,) = next_starts([checked, plan(2)], Policy(max_in_review=1))
+    assert verdict.on is WaitingOn.REVIEWERS
+
+
 def test_a_held_plan_takes_no_slot_and_gets_no_verdict():
     plans = [plan(1, "a", state=State.EXECUTING, hold=HELD), plan(2, "b"), plan(3, "c", hold=HELD)]
     assert next_starts(plans, Policy(max_parallel=1)) == (starts(2),)

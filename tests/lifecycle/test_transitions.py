@@ -10,8 +10,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.choices import AgentChoice, BudgetChoice, PlanPriority
+from bot.lifecycle.ci import CiCheck, CiState, outlook
 from bot.lifecycle.plan import Person
-from bot.lifecycle.policy import Policy
+from bot.lifecycle.policy import CiPolicy, Policy
 from bot.lifecycle.states import HoldCause, State, Via, WaitingOn
 from bot.lifecycle.transitions import EVENTS, ROWS, TABLE, complete, rule_of, transition
 from runner.contract import Feedback, GateStatus, JobKind, Outcome, Phase
@@ -49,6 +50,7 @@ def test_every_state_can_be_entered_and_every_open_one_left():
         assert targets[state] - {state}, f"{state} has no way out"
 
 
+WITH_CI = Policy(ci=CiPolicy(require=("build",)))
 HEADS = [c * 40 for c in "adef"]
 PEOPLE = [makers.ALICE, Person(id=12, login="bob")]
 SHAS = ["1" * 64, "2" * 64]
@@ -102,6 +104,9 @@ class AnyHistory(Promises, RuleBasedStateMachine):
             assert not any(g.holds_back for g in plan.review.gates)
         if isinstance(effect, fx.PostReview):
             assert not any(g.holds_back for g in plan.review.gates), "a failing check reached a reviewer"
+            stands = outlook(plan.policy.ci.require, plan.review.ci)
+            assert not stands.failed, "work that failed a required check reached a reviewer"
+            assert not stands.awaited, "work that passed not all required checks reached a reviewer"
 
     def _send(self, kind, **fields):
         self.count += 1
@@ -203,7 +208,7 @@ class AnyHistory(Promises, RuleBasedStateMachine):
         job = self._job(data)
         kind = data.draw(st.sampled_from([ev.JobDispatched, ev.JobClaimed, ev.JobProgressed, ev.JobLost]))
         extra = {
-            ev.JobDispatched: {"run_id": 9, "policy": Policy()},
+            ev.JobDispatched: {"run_id": 9, "policy": data.draw(st.sampled_from([Policy(), WITH_CI]))},
             ev.JobProgressed: {"phase": data.draw(st.sampled_from(list(Phase)))},
             ev.JobLost: {"sentence": "silent"},
         }
@@ -273,6 +278,15 @@ class AnyHistory(Promises, RuleBasedStateMachine):
         if kind is ev.BranchConfirmed and self.plan.review and self.count % 3:
             head = self.plan.review.work.head
         self._send(kind, head=head, **extra)
+
+    @rule(data=st.data(), states=st.dictionaries(st.sampled_from(["build", "docs"]), st.sampled_from(list(CiState))))
+    def checks(self, data, states):
+        heads = [*HEADS, self.plan.review.work.head] if self.plan.review else HEADS
+        head, late = data.draw(st.sampled_from(heads)), data.draw(st.booleans())
+        found = tuple(CiCheck(name=name, state=state) for name, state in states.items())
+        self.clock += 4_000 * late
+        self._send(ev.CiReported, head=head, checks=found)
+        self._send(ev.CiDue, head=head)
 
     @rule(data=st.data(), clean=st.booleans())
     def base_checked(self, data, clean):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from bot.lifecycle.ci import CiState
 from bot.lifecycle.commands import parse
 from bot.lifecycle.costs import PlanCost
 from bot.lifecycle.effects import Topic
-from bot.lifecycle.plan import Person, Revision
+from bot.lifecycle.plan import Person, Plan, Revision
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import HoldCause, State, WaitingOn
 from bot.lifecycle.wording import engine, render, verdicts, words
 from bot.lifecycle.wording.policy_check import policy_check
-from runner.contract import GateStatus, Outcome, UsdSource
-from runner.terms import Budget
+from runner.contract import FileChange, GateStatus, Outcome, UsdSource
+from runner.results import ExecutionSummary
+from runner.terms import AgentSpec, Budget
 from tests.lifecycle import stories
 from tests.lifecycle.golden_files import GOLDEN, assert_same
 from tests.lifecycle.makers import ALICE, HEAD, document
@@ -87,6 +89,48 @@ def after_the_pull_request() -> dict[str, str]:
     return found
 
 
+def instructing() -> Plan:
+    """A plan whose work changes what agents are told, with many findings and without a policy of checks."""
+    lesson = ".twogate/promptware/ExecutePlan/Memory/2026-11-30-greet.md"
+    header = f"diff --git a/{lesson} b/{lesson}\nnew file mode 100644\n--- /dev/null\n+++ b/{lesson}\n@@ -0,0 +1 @@\n"
+    work = stories.WORK.model_copy(
+        update={
+            "files": (*stories.WORK.files, FileChange(path=lesson, status="added", added=1, removed=0)),
+            "files_total": 3,
+            "patch": f"{stories.PATCH}{header}+Greet politely.\n",
+            "summary": ExecutionSummary(
+                status="done", summary="Added French.", delivered=("`bonjour()`",), missing=("The README: no time.",)
+            ),
+        }
+    )
+    findings = stories.INSPECTION.findings * 2
+    inspection = stories.INSPECTION.model_copy(update={"findings": findings})
+    review = stories.GREEN.model_copy(update={"work": work, "gates": (), "notes": (), "inspection": inspection})
+    return REVIEWABLE.model_copy(update={"review": review})
+
+
+def diff_texts() -> dict[str, str]:
+    """The texts of verified work."""
+    found: dict[str, str] = {}
+    found["review"] = render.review_comment(REVIEWABLE, stories.COST, stories.COMPARE)
+    crowded = REVIEWABLE.model_copy(update={"review": stories.CROWDED})
+    found["review-with-collisions"] = render.review_comment(crowded, stories.COST, stories.COMPARE)
+    told = {"ci": stories.CI, "inspection": stories.INSPECTION}
+    checked = stories.GREEN.model_copy(update=told)
+    inspecting = stories.WITH_CI.model_copy(update={"inspector": AgentSpec(name="codex", model="gpt-5")})
+    shown = REVIEWABLE.model_copy(update={"review": checked, "policy": inspecting})
+    found["review-with-checks-and-inspection"] = render.review_comment(shown, stories.COST, stories.COMPARE)
+    found["review-of-instructions"] = render.review_comment(instructing(), PlanCost(), stories.COMPARE)
+    found["pull-request"] = "\n\n".join(render.pull_request(OPENED, stories.COST))
+    found["pull-request-cost-in-part"] = "\n\n".join(render.pull_request(OPENED, stories.COST_IN_PART))
+    found["pull-request-no-usage"] = "\n\n".join(render.pull_request(OPENED, PlanCost()))
+    found["check-run"] = "\n\n".join(render.check_run(REVIEWABLE))
+    rewriting = REVIEWABLE.model_copy(update={"review": None})
+    found["check-run-of-older-work"] = "\n\n".join(render.check_run(rewriting, "Sent back by bob.", shown=False))
+    found["check-run-decided"] = "\n\n".join(render.check_run(REVIEWABLE, "Rejected by bob."))
+    return found
+
+
 def texts() -> dict[str, str]:
     """Every kind of text, by the name of its file."""
     found = {f"plan-{verdict}": render.plan_comment(stories.plan(), revision(verdict)) for verdict in stories.DOCUMENTS}
@@ -106,16 +150,7 @@ def texts() -> dict[str, str]:
         found[f"status-{name}"] = render.status_comment(plan, stories.COST)
     found["status-nothing-spent"] = render.status_comment(stories.plan(), PlanCost(), web="http://127.0.0.1:8000/")
     found["status-cost-in-part"] = render.status_comment(REVIEWABLE, stories.COST_IN_PART)
-    found["review"] = render.review_comment(REVIEWABLE, stories.COST, stories.COMPARE)
-    crowded = REVIEWABLE.model_copy(update={"review": stories.CROWDED})
-    found["review-with-collisions"] = render.review_comment(crowded, stories.COST, stories.COMPARE)
-    found["pull-request"] = "\n\n".join(render.pull_request(OPENED, stories.COST))
-    found["pull-request-cost-in-part"] = "\n\n".join(render.pull_request(OPENED, stories.COST_IN_PART))
-    found["pull-request-no-usage"] = "\n\n".join(render.pull_request(OPENED, PlanCost()))
-    found["check-run"] = "\n\n".join(render.check_run(REVIEWABLE))
-    rewriting = REVIEWABLE.model_copy(update={"review": None})
-    found["check-run-of-older-work"] = "\n\n".join(render.check_run(rewriting, "Sent back by bob.", shown=False))
-    found["check-run-decided"] = "\n\n".join(render.check_run(REVIEWABLE, "Rejected by bob."))
+    found |= diff_texts()
     for topic in Topic:
         plan = None if topic in {Topic.NO_PLAN, Topic.POLICY_INVALID} else stories.plan(split=stories.MADE)
         found[f"answer-{topic}"] = render.say(topic, DETAILS.get(topic, {}), plan, ALICE)
@@ -186,6 +221,7 @@ def test_every_failure_says_what_it_was_and_what_to_do(outcome):
 def test_every_result_and_source_has_a_word():
     assert set(words.RESULTS) == set(GateStatus)
     assert set(words.SOURCES) == set(UsdSource)
+    assert set(words.CI_STATES) == set(CiState)
 
 
 @pytest.mark.parametrize("topic", Topic)

@@ -7,10 +7,12 @@ from decimal import Decimal
 import pytest
 
 from bot.lifecycle.approvers import Needed
+from bot.lifecycle.ci import LONGEST_LOG, MOST_CHECKS, CiCheck, CiFailure, CiState
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.costs import PlanCost
 from bot.lifecycle.effects import Topic
 from bot.lifecycle.plan import Child, Failure, Pending, Person, Revision, Split
+from bot.lifecycle.policy import CiPolicy
 from bot.lifecycle.states import Gate, State, WaitingOn
 from bot.lifecycle.wording import limits, render
 from bot.lifecycle.wording.policy_check import policy_check
@@ -26,7 +28,8 @@ from runner.contract import (
     JobKind,
     Outcome,
 )
-from runner.results import MOST_CHILDREN, ExecutionSummary, PullRequestText
+from runner.results import MOST_CHILDREN, MOST_FINDINGS, ExecutionSummary, Finding, Inspection, PullRequestText
+from runner.terms import AgentSpec
 from tests.lifecycle import stories
 from tests.lifecycle.makers import document
 from tests.lifecycle.markdown_seen import outside_code
@@ -61,12 +64,28 @@ def worst(piece: str) -> tuple[object, PlanCost]:
                 Collision(issue=9, branch=line, head="e" * 40, paths=(text[:4_096],) * 20, paths_total=10**6),
             )
             * 200,
-            "summary": ExecutionSummary(status="done", summary=text, deviations=(text,) * 30),
+            "summary": ExecutionSummary(status="done", summary=text, deviations=(text,) * 30, missing=(text,) * 30),
             "pull_request": PullRequestText(title=line[:256] or "x", body=text),
         }
     )
+    checks = tuple(
+        CiCheck(name=line, state=CiState.FAILED, conclusion=line, app=line, url=f"https://x/{'a' * 190}")
+        for _ in range(MOST_CHECKS)
+    )
+    finding = Finding(severity="high", path=line, line=10**9, text=text)
+    inspection = Inspection(summary=text, findings=(finding,) * MOST_FINDINGS)
     sandbox = stories.SANDBOX.model_copy(update={"sentence": text})
-    review = stories.GREEN.model_copy(update={"work": work, "gates": gates, "notes": (text,) * 30, "sandbox": sandbox})
+    review = stories.GREEN.model_copy(
+        update={
+            "work": work,
+            "gates": gates,
+            "notes": (text,) * 30,
+            "sandbox": sandbox,
+            "ci": checks,
+            "inspection": inspection,
+            "ci_until": 1e9,
+        }
+    )
     revision = Revision(
         number=99,
         document=document(title=line, summary=text, steps=(text,) * 60, questions=(text,) * 60, changes=(text,) * 60),
@@ -88,6 +107,7 @@ def worst(piece: str) -> tuple[object, PlanCost]:
                 gates=gates,
                 output_tail=tail,
                 notes=(text,) * 30,
+                ci=(CiFailure(check=checks[0], log=filled(piece, LONGEST_LOG)),) * 30,
             ),
             "rejected_at_gate": Gate.DIFF,
             "rejections": (Feedback(kind="rejection", author=line, text=text),),
@@ -101,6 +121,9 @@ def worst(piece: str) -> tuple[object, PlanCost]:
                 ),
             ),
             "feedback": (Feedback(kind="answer", author=line, text=text, quote=text),),
+            "policy": stories.POLICY.model_copy(
+                update={"ci": CiPolicy(require=(line,) * 100), "inspector": AgentSpec(name=line, model=line)}
+            ),
             "waits_for": (*(f"#{n}" for n in range(500)), line),
         },
     )
@@ -136,6 +159,8 @@ def test_every_message_fits(piece):
     for state in (State.FAILED, State.REJECTED, State.CANCELLED, State.APPROVED, State.SPLIT):
         moved = plan.model_copy(update={"state": state, "waiting_on": WaitingOn.OVERLAP})
         assert len(render.status_comment(moved, cost)) <= WHOLE
+    waiting = plan.model_copy(update={"state": State.VERIFYING, "waiting_on": WaitingOn.CI})
+    assert len(render.status_comment(waiting, cost)) <= WHOLE
     title, body = render.pull_request(plan, cost)
     assert 0 < len(title) <= limits.TITLE
     assert len(body) <= WHOLE

@@ -51,8 +51,10 @@ ROLES = {"mia": "read", "tom": "triage", "alice": "write", "bob": "write", "rita
 SLOWEST_POLL = 700.0
 """Seconds after which the reactions of any plan are due to be looked at."""
 MARK = re.compile(r"^<!-- twogate:(\S+) -->\n")
+SETTLING = ("show_status", "read_ci", "refresh_review")
+"""Effects that wait for things to come to rest."""
 STATUS_WAIT = 10.0
-"""Seconds; longer than any status waits for further changes."""
+"""Seconds; longer than any of them waits for further changes."""
 ROUNDS = 200
 """Rounds of webhooks and work after which a village that still finds something to do counts as mad."""
 
@@ -185,14 +187,14 @@ class Village:
         """Let webhooks arrive and the worker work until nothing is due."""
         for _ in range(ROUNDS):
             assert self.github.sender.drain(20)
-            if self.worker.run_until_idle() == 0 and not self._status_is_late():
+            if self.worker.run_until_idle() == 0 and not self._settling_is_late():
                 return
         raise AssertionError(f"the village does not come to rest\n{self.known()}")
 
-    def _status_is_late(self) -> bool:
-        """Let the time go by for which a status waits so that several changes make one edit."""
+    def _settling_is_late(self) -> bool:
+        """Let the time go by for which such an effect waits so that several changes make one call or edit."""
         c = outbox_table.c
-        waits = select(c.not_before).where(c.kind == "show_status", c.done_at.is_(None), c.tried.is_(False))
+        waits = select(c.not_before).where(c.kind.in_(SETTLING), c.done_at.is_(None), c.tried.is_(False))
         with self.parts.store.read() as tx:
             due = [at for (at,) in tx.execute(waits) if tx.now < at < tx.now + STATUS_WAIT]
             self.clock.ahead += max((at - tx.now for at in due), default=0.0)
@@ -381,6 +383,10 @@ class Village:
         """Our check runs by what they show, the newest last."""
         ours = [c for c in self.repo.checks.values() if c.app.slug == APP]
         return [f"{c.fields.get('conclusion')}: {c.fields['output']['title']}" for c in ours]
+
+    def says(self, head: str, name: str, conclusion: str | None, **fields: Any) -> None:
+        """Let another App say something of a commit; a conclusion of None is that it has begun."""
+        self.github.control.report_check(self.repository, head, name, conclusion, **fields)
 
     def redeliver(self, delivery: dict[str, Any]) -> None:
         """Send a delivery again under a new id."""

@@ -52,6 +52,8 @@ from bot.lifecycle.events.world import (
     BranchExpired,
     BranchMoved,
     ChildMade,
+    CiDue,
+    CiReported,
     DependencyEnded,
     EffectFailed,
     Gone,
@@ -86,6 +88,8 @@ __all__ = [
     "BudgetChosen",
     "CancelRequested",
     "ChildMade",
+    "CiDue",
+    "CiReported",
     "DependencyEnded",
     "DependsChosen",
     "EffectFailed",
@@ -173,6 +177,8 @@ Event = Annotated[
     | PlanPosted
     | StatusPosted
     | BranchConfirmed
+    | CiReported
+    | CiDue
     | ReviewPosted
     | BaseChecked
     | PullRequestOpened

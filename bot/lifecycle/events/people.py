@@ -9,7 +9,7 @@ from bot.lifecycle.choices import AgentChoice, BudgetChoice, PlanPriority
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.events.base import BaseEvent
 from bot.lifecycle.plan import IssueSnapshot, Part, Person, Repo
-from bot.lifecycle.policy import Policy
+from bot.lifecycle.policy import CiPolicy, Policy
 from bot.lifecycle.states import Frozen, HoldCause, Via
 from runner.contract import Feedback
 
@@ -117,6 +117,8 @@ class RetryRequested(Human):
 
     type: Literal["retry_requested"] = "retry_requested"
     text: str = ""
+    ci: CiPolicy | None = None
+    """What the policy now asks of other Apps' checks: a mistake in it may be why they never came."""
 
 
 class ReviseRequested(Human):

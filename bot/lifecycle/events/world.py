@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
+from bot.lifecycle.ci import CiCheck
 from bot.lifecycle.events.base import BaseEvent
 from bot.lifecycle.plan import Person
 from bot.lifecycle.policy import Policy
@@ -43,6 +46,23 @@ class BranchConfirmed(BaseEvent):
     """The pushed branch was read back and is the verified commit."""
 
     type: Literal["branch_confirmed"] = "branch_confirmed"
+    head: str
+
+
+class CiReported(BaseEvent):
+    """What other Apps say of the pushed commit was read."""
+
+    type: Literal["ci_reported"] = "ci_reported"
+    head: str
+    checks: tuple[CiCheck, ...]
+    logs: dict[str, str] = Field(default_factory=dict)
+    """The ends of the logs of required checks that failed, by the checks' names."""
+
+
+class CiDue(BaseEvent):
+    """It is time to read it: nobody told of it, or the time for it is up."""
+
+    type: Literal["ci_due"] = "ci_due"
     head: str
 
 

@@ -90,6 +90,7 @@ def work_verified(plan: Plan, event: events.WorkVerified) -> Step:
         sandbox=report.sandbox,
         notes=report.notes,
         attempts=report.attempts,
+        inspection=report.inspection,
         thread=plan.pull_request if plan.rework else None,
     )
     plan = changed(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
+from bot.lifecycle.moves.ci import wait_again
 from bot.lifecycle.moves.common import (
     NOT_WAITING,
     Step,
@@ -92,7 +93,7 @@ def cancel(plan: Plan, event: events.CancelRequested) -> Step:
 
 def retry(plan: Plan, event: events.RetryRequested) -> Step:
     """Do again what failed: planning, splitting, executing through the queue, or the check before the pull request."""
-    failure = plan.failure
+    failure, review = plan.failure, plan.review
     if event.text:
         words = Feedback(kind="retry", author=event.by.login, text=event.text)
         plan = changed(plan, feedback=(*plan.feedback, words))
@@ -102,10 +103,13 @@ def retry(plan: Plan, event: events.RetryRequested) -> Step:
     if failure is None or failure.during is JobKind.PLAN or plan.plan_approval is None:
         plan, effects = _plan_again(plan)
         return moved(plan, "planning again", *effects)
-    if failure.during is JobKind.CHECK_BASE and plan.review is not None:
-        review = plan.review.model_copy(update={"buttons": False})
+    if failure.during is JobKind.CHECK_BASE and review is not None:
+        review = review.model_copy(update={"buttons": False})
         plan = changed(plan, state=State.IN_REVIEW, waiting_on=WaitingOn.DIFF_DECISION, failure=None, review=review)
         return moved(plan, "the diff is up for decision again")
+    if (waits := wait_again(plan, event)) is not None:
+        return waits
+    plan = changed(plan, feedback=(*plan.feedback, *(failed.feedback for failed in failure.ci)))
     plan = changed(plan, state=State.APPROVED, waiting_on=WaitingOn.SLOT, failure=None, review=None, carry_on=True)
     return moved(plan, "queued again")
 

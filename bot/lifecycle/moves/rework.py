@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle.moves import pulls, world
+from bot.lifecycle.moves.ci import wait_again
 from bot.lifecycle.moves.common import Step, answer, changed, conclude_check, drop_job, moved, open_job
 from bot.lifecycle.plan import Rework
 from bot.lifecycle.states import State, WaitingOn
@@ -69,8 +70,11 @@ def start(plan: Plan, head: str, feedback: tuple[Feedback, ...]) -> Step:
 def retry(plan: Plan, event: events.RetryRequested) -> Step:
     """Do again what failed of the further work: from where its branch is, else from the pull request's head."""
     failure, rework = plan.failure, plan.rework
+    if (waits := wait_again(plan, event)) is not None:
+        return waits
     words = (Feedback(kind="retry", author=event.by.login, text=event.text),) if event.text else ()
-    plan = changed(plan, feedback=(*plan.feedback, *words), failure=None)
+    logs = tuple(failed.feedback for failed in failure.ci) if failure else ()
+    plan = changed(plan, feedback=(*plan.feedback, *words, *logs), failure=None)
     if failure is not None and failure.during is JobKind.CHECK_BASE and plan.review is not None:
         plan = changed(plan, state=State.IN_REVIEW, waiting_on=WaitingOn.DIFF_DECISION)
         return moved(plan, "the diff is up for decision again")

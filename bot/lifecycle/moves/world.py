@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
+from bot.lifecycle.moves.ci import read_ci
 from bot.lifecycle.moves.common import (
     Step,
     ask_anew,
@@ -35,6 +36,7 @@ FAILS_WITH: dict[str, JobKind] = {
     "make_child": JobKind.PLAN,
     "post_review": JobKind.EXECUTE,
     "read_back": JobKind.EXECUTE,
+    "read_ci": JobKind.EXECUTE,
     "check_base": JobKind.CHECK_BASE,
     "open_pull_request": JobKind.CHECK_BASE,
     "advance_branch": JobKind.CHECK_BASE,
@@ -69,16 +71,6 @@ def plan_posted(plan: Plan, event: events.PlanPosted) -> Step:
 def status_posted(plan: Plan, event: events.StatusPosted) -> Step:
     """Remember the comment, to edit it from now on."""
     return Step(changed(plan, status_comment_id=event.comment_id), (), "status comment noted")
-
-
-def branch_confirmed(plan: Plan, event: events.BranchConfirmed) -> Step:
-    """Show the work: the branch is what was verified."""
-    review = plan.review
-    if review is None or review.work.head != event.head:
-        return Step(plan, (), "read back of an older push")
-    plan = at_head(changed(plan, state=State.IN_REVIEW, waiting_on=WaitingOn.BOT), event.head)
-    post = fx.PostReview(key=f"{plan.uid}:review:{review.number}", head=event.head)
-    return moved(plan, f"branch read back at {event.head[:12]}", post)
 
 
 def review_posted(plan: Plan, event: events.ReviewPosted) -> Step:
@@ -167,8 +159,8 @@ def effect_failed(plan: Plan, event: events.EffectFailed) -> Step:
     """GitHub refused for good. What the plan can't go on without fails it; the rest is journalled."""
     if event.effect == "dispatch" and plan.job is not None and event.job == plan.job.id:
         return fail(plan, failed_for_us(event.sentence, plan.job.kind), "the job could not be dispatched")
-    waits_for_bot = plan.waiting_on is WaitingOn.BOT
-    if event.effect in FAILS_WITH and waits_for_bot:
+    needed = WaitingOn.CI if event.effect == "read_ci" else WaitingOn.BOT
+    if event.effect in FAILS_WITH and plan.waiting_on is needed:
         return fail(plan, failed_for_us(event.sentence, FAILS_WITH[event.effect]), f"{event.effect} was refused")
     return refusal_noted(plan, event)
 
@@ -214,6 +206,8 @@ def _own_step(plan: Plan) -> tuple[fx.Effect, ...]:
     """Return what the bot itself was about to do when the plan was held."""
     if plan.splitting and plan.split is not None:
         return go_on(plan, plan.split)
+    if plan.waiting_on is WaitingOn.CI:
+        return (read_ci(plan),)
     return (check_base(plan, plan.diff_approval.binds_to),) if plan.diff_approval else ()
 
 

@@ -86,6 +86,7 @@ def _environment() -> Environment:
     made.filters |= {
         "tail": lambda text, limit: escape.clipped_tail(text, limit, escape.output),
         "part": lambda position: f"part {position}",
+        "address": escape.address,
         "words": lambda text: str(text).replace("_", " "),
         "duration": duration,
         "moment": moment,
@@ -102,6 +103,8 @@ def _environment() -> Environment:
         "holds": words.HOLDS,
         "outcomes": words.OUTCOMES,
         "results": words.RESULTS,
+        "ci_states": words.CI_STATES,
+        "severities": words.SEVERITIES,
         "networks": words.NETWORKS,
     }
     return made

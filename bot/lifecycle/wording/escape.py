@@ -36,6 +36,8 @@ _REFERENCE = re.compile(
     r"@(?=[A-Za-z0-9_-])|#(?=[0-9])|\b[Gg][Hh]-(?=[0-9])"
     r"|(?i:https?://)(?=\S{0,300}/(?:issues|pull|pulls|discussions|commit)/)"
 )
+_ADDRESS = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9._~:/?#&=%+,;-]{1,200}")
+"""A plain address of the web: nothing in it can end a link or begin anything else."""
 _SPECIAL = re.compile(rf"[&<>\\`*\[\]~|$]|_(?![A-Za-z0-9])|(?<![A-Za-z0-9])_|{_REFERENCE.pattern}")
 SHRINKS = 4
 """Characters of text from which more than one of result is expected; what lies behind is not even looked at."""
@@ -154,6 +156,11 @@ class _Prose:
         if self._mark:
             self._close_fence()
         return "\n".join(self._blocks)
+
+
+def address(text: str) -> str:
+    """Return an address that can stand in a link; nothing where it refers to an issue or commit, which GitHub lists."""
+    return text if _ADDRESS.fullmatch(text) and not _REFERENCE.match(text) else ""
 
 
 def _line(text: str) -> str:

@@ -35,6 +35,18 @@ NAME = 80
 """Characters shown of a name: a check, an agent, a model."""
 GATES = 30
 """Rows of the checks' table; built-in and own together are fewer."""
+CI_CHECKS = 15
+"""Rows of other Apps' checks in the same table; the commit's page lists all."""
+FINDINGS = 12
+"""Findings of an inspector shown, in its order."""
+FINDINGS_OPEN = 3
+"""Findings up to which they are not folded."""
+FINDING = 200
+"""Characters shown of each."""
+NAMED = 6
+"""Names in one sentence of the diff review."""
+JOBS_IN_REVIEW = 10
+"""Rows of the cost table in the diff review; the totals count all."""
 JOBS = 40
 """Rows of the cost table; the totals count all."""
 REVISIONS = 10
@@ -47,6 +59,8 @@ WAITED_FOR = 10
 """Plans named that another waits for."""
 APPROVERS = 5
 """Teams, people or sets of files named where approvals are asked for."""
+WORD = 40
+"""Characters shown of a word of another App: its name, how it calls an ending."""
 FIGURE = 40
 """Characters shown of a number."""
 

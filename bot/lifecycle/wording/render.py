@@ -11,7 +11,9 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from bot.lifecycle.ci import CiState, by_name
 from bot.lifecycle.commands import Verb, meant
+from bot.lifecycle.patches import sections
 from bot.lifecycle.policy import Action, Policy
 from bot.lifecycle.policy_values import BUILT_IN_GATES
 from bot.lifecycle.wording import escape, limits
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 NO_PATCH = "There is no text to show: the change is in binary files or file modes alone."
 """What stands in the place of an empty patch."""
+PROMPTWARE = ".twogate/promptware/"
+"""Where a repository keeps what its agents are told, lessons included."""
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 
 
@@ -79,7 +83,8 @@ def superseded(comment_text: str, by_number: int) -> str:
 
 def status_comment(plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> str:
     """Return the one comment that says where the plan is, whose turn it is, and what they can do."""
-    return fill("status", plan=plan, cost=cost, link=Links(web, plan), **_who(plan.policy))
+    required = by_name(plan.policy.ci.require, plan.review.ci if plan.review else ())
+    return fill("status", plan=plan, cost=cost, link=Links(web, plan), required=required, **_who(plan.policy))
 
 
 def review_comment(plan: Plan, cost: PlanCost, compare_url: str, *, web: str = GITHUB) -> str:
@@ -87,6 +92,7 @@ def review_comment(plan: Plan, cost: PlanCost, compare_url: str, *, web: str = G
     review = _review(plan)
     work = review.work
     opening, lines, closing = _patch(work)
+    failed = [gate.name for gate in review.gates if gate.status in {GateStatus.FAILED, GateStatus.TIMED_OUT}]
     values: dict[str, Any] = {
         "plan": plan,
         "cost": cost,
@@ -94,6 +100,11 @@ def review_comment(plan: Plan, cost: PlanCost, compare_url: str, *, web: str = G
         "work": work,
         "link": Links(web, plan),
         "compare_url": compare_url,
+        "files": sorted(work.files, key=lambda file: not _instructs(file.path)),
+        "instructions": [file.path for file in work.files if _instructs(file.path)],
+        "informing": failed,
+        "on_github": [check.name for check in review.ci if check.state is CiState.FAILED],
+        "required": {name.lower() for name in plan.policy.ci.require},
         "added": sum(file.added or 0 for file in work.files),
         "removed": sum(file.removed or 0 for file in work.files),
         "telling": [
@@ -198,9 +209,19 @@ def _cut_title(text: str) -> str:
     return shown if len(shown) <= limits.TITLE else f"{shown[: limits.TITLE - 1].rstrip()}…"
 
 
+def _instructs(path: str) -> bool:
+    """Whether a file is part of what agents are told in this repository."""
+    return path.startswith(PROMPTWARE)
+
+
 def _patch(work: Work) -> tuple[str, list[str], str]:
-    """Return the fenced patch in its parts: the opening line, the lines, the closing line."""
-    text = work.patch.replace("\r\n", "\n").replace("\r", "⟨U+000D⟩")
+    """Return the fenced patch in its parts: the opening line, the lines, the closing line.
+
+    What agents are told stands first: it must not be what is cut.
+    """
+    parts = sorted(sections(work.patch.rstrip("\n")), key=lambda section: not _instructs(section.path))
+    text = "\n".join(line for section in parts for line in section.lines)
+    text = text.replace("\r\n", "\n").replace("\r", "⟨U+000D⟩")
     opening, *lines, closing = escape.fence(text, "diff").split("\n")
     return opening, lines if text.strip() else [], closing
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.lifecycle.ci import CiState
 from bot.lifecycle.states import HoldCause, State, WaitingOn
 from runner.contract import GateStatus, Outcome, UsdSource
 from runner.terms import Network
@@ -29,7 +30,7 @@ WAITS = {
     WaitingOn.DEPENDENCY: "what it builds on",
     WaitingOn.OVERLAP: "a plan that touches the same files",
     WaitingOn.REVIEWERS: "room in review",
-    WaitingOn.CI: "the checks of the pull request",
+    WaitingOn.CI: "checks on GitHub",
     WaitingOn.DIFF_DECISION: "a decision on the diff",
     WaitingOn.MERGE: "the merge",
     WaitingOn.PERSON: "a person",
@@ -88,6 +89,17 @@ RESULTS = {
     GateStatus.FLAKY: "flaky: failed, then passed",
     GateStatus.SKIPPED: "skipped",
 }
+
+CI_STATES = {
+    CiState.PENDING: "not ended yet",
+    CiState.PASSED: "passed",
+    CiState.FAILED: "failed",
+    CiState.NEUTRAL: "ended without a judgement",
+}
+"""How a check of another App stands; GitHub's own word follows it where that says more."""
+
+SEVERITIES = {"high": "serious", "medium": "worth a look", "low": "minor"}
+"""How an inspector judges what it found."""
 
 NETWORKS = {
     Network.ON: "open to the agent",

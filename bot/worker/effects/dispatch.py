@@ -153,6 +153,7 @@ def job_spec(
         plan=revision.document if revision else None,
         feedback=(*plan.feedback, *plan.rejections),
         ledger=_ledger(plan, job),
+        inspector=policy.inspector if job.kind is JobKind.EXECUTE else None,
         known=known,
         agents=plan.choices.agents(policy),
         gates=gates,

@@ -21,11 +21,10 @@ from runner.results import Unit
 
 if TYPE_CHECKING:
     from bot.lifecycle.effects import Acknowledge, ConcludeCheck, MarkSuperseded, PostPlan, PostReview, Say, ShowStatus
-    from bot.lifecycle.plan import Plan, Revision
+    from bot.lifecycle.plan import Plan, Review, Revision
     from bot.store.jobs import Job
     from bot.store.outbox import Claimed
     from bot.worker.context import Context
-    from runner.contract import Work
 
 CHECK_NAME = "twogate"
 """Name of the check run on a plan's head commit."""
@@ -189,9 +188,9 @@ def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:
         external_id=check_mark(plan, effect.head),
         actions=BUTTONS,
     )
-    body = wording.review_comment(plan, costs_of(ctx, plan), _compare_url(ctx, review.work, plan), web=ctx.web)
+    key, body = review_key(plan, review), review_text(ctx, plan, review)
     where = review.thread or plan.issue_number
-    up = ctx.gateway.put_up(plan.repo, where, effect.head, check, claimed.key, body, first=claimed.first)
+    up = ctx.gateway.put_up(plan.repo, where, effect.head, check, key, body, first=claimed.first)
     comment = up.comment
     event = ev.ReviewPosted(
         at=ctx.now(),
@@ -205,8 +204,16 @@ def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:
     return found(claimed, event, f"comment {comment.id}")
 
 
-def _compare_url(ctx: Context, work: Work, plan: Plan) -> str:
-    return f"{ctx.web}/{plan.repo.owner}/{plan.repo.name}/compare/{work.since or work.base}...{work.head}"
+def review_key(plan: Plan, review: Review) -> str:
+    """Return the mark of a diff review's comment."""
+    return f"{plan.uid}:review:{review.number}"
+
+
+def review_text(ctx: Context, plan: Plan, review: Review) -> str:
+    """Return the diff review as it should read now."""
+    work = review.work
+    compare = f"{ctx.web}/{plan.repo.owner}/{plan.repo.name}/compare/{work.since or work.base}...{work.head}"
+    return wording.review_comment(plan, costs_of(ctx, plan), compare, web=ctx.web)
 
 
 def check_mark(plan: Plan, head: str) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.intake import payloads as pl
+from bot.lifecycle import effects as fx
 from bot.lifecycle.commands import Command, Verb
+from bot.lifecycle.moves.ci import SETTLE_SECONDS
 from bot.lifecycle.requests import Request
-from bot.lifecycle.states import Via
-from bot.store import plans
+from bot.lifecycle.states import State, Via
+from bot.store import outbox, plans
 from bot.worker.asking import ask
 
 if TYPE_CHECKING:
@@ -18,20 +20,30 @@ if TYPE_CHECKING:
 
 BUTTONS = {"approve": Verb.APPROVE, "revise": Verb.REVISE, "reject": Verb.REJECT}
 """What each button says, by its identifier."""
+HEARS_CHECKS = frozenset({State.VERIFYING, State.IN_REVIEW})
+"""Where a plan hears what other Apps say of its commit."""
 
 
 def read(tx: Tx, delivery: Delivery, said: pl.CheckRunPayload, _bot: int) -> str:
     """Read a button that was pressed, or the end of a check of another App."""
-    return _pressed(tx, delivery, said) if said.action == "requested_action" else _reported()
+    if said.action == "requested_action":
+        return _pressed(tx, delivery, said)
+    return _reported(tx, delivery, said.check_run.head_sha)
 
 
-def read_status(_tx: Tx, _delivery: Delivery, _said: pl.StatusPayload, _bot: int) -> str:
+def read_status(tx: Tx, delivery: Delivery, said: pl.StatusPayload, _bot: int) -> str:
     """Hear of a commit status on a plan's branch."""
-    return _reported()
+    return _reported(tx, delivery, said.sha)
 
 
-def _reported() -> str:
-    return "not read yet"
+def _reported(tx: Tx, delivery: Delivery, head: str) -> str:
+    """Ask what all checks of a commit say, where that still matters; one question stands for all that were told."""
+    plan = plans.latest(tx, delivery.lane)
+    if plan is None or plan.review is None or plan.review.work.head != head or plan.state not in HEARS_CHECKS:
+        return "nothing waits for checks of this commit"
+    effect = fx.ReadCi(key=f"{plan.uid}:ci:{delivery.guid}", settle=SETTLE_SECONDS)
+    new = outbox.add(tx, [effect], lane=plan.lane, installation_id=plan.repo.installation_id, plan_uid=plan.uid)
+    return "asking what the checks say" if new else "what the checks say is being asked already"
 
 
 def _pressed(tx: Tx, delivery: Delivery, said: pl.CheckRunPayload) -> str:

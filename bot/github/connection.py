@@ -83,6 +83,7 @@ class Connection:
         self._lock = threading.Lock()
         self._identity: AppIdentity | None = None
         self._described: dict[int, tuple[Any, float]] = {}
+        self._asking: dict[int, threading.Lock] = {}
         self._nodes: dict[int, str] = {}
         self._prefixes: dict[int, tuple[str, float]] = {}
 
@@ -107,7 +108,13 @@ class Connection:
         return self.rest(repo).call("GET", f"/repositories/{repo.id}")
 
     def described(self, repo: Repo) -> Any:
-        """Return the repository as GitHub described it within the last minute."""
+        """Return the repository as GitHub described it within the last minute; of several threads one asks."""
+        with self._lock:
+            asking = self._asking.setdefault(repo.id, threading.Lock())
+        with asking:
+            return self._description(repo)
+
+    def _description(self, repo: Repo) -> Any:
         with self._lock:
             known, believed_until = self._described.get(repo.id, (None, 0.0))
         if known is not None and self.now() < believed_until:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from bot.errors import Permanent
@@ -56,6 +57,7 @@ class Policies:
 
     def __init__(self, gateway: Gateway, store: Store, now: Callable[[], float]) -> None:
         self._gateway, self._store, self._now = gateway, store, now
+        self._asking = Lock()
         self._organisations: dict[tuple[int, str], tuple[float, str]] = {}
 
     def at(self, repo: Repo, ref: str) -> InForce:
@@ -85,7 +87,11 @@ class Policies:
         return policy if isinstance(policy, PolicyError) else None
 
     def _organisation(self, repo: Repo) -> str:
-        """Return the text of the owner's defaults, empty without any; minutes old at most."""
+        """Return the text of the owner's defaults, empty without any; minutes old at most. One thread asks."""
+        with self._asking:
+            return self._defaults_of(repo)
+
+    def _defaults_of(self, repo: Repo) -> str:
         key = (repo.installation_id, repo.owner.casefold())
         until, text = self._organisations.get(key, (0.0, ""))
         if self._now() < until:

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from bot.errors import Permanent
+from bot.github.gateway import Glance
 from bot.lifecycle import events as ev
 from bot.lifecycle.wording import render as wording
 from bot.store import jobs, plans, throttles
@@ -34,8 +35,10 @@ def _plan(ctx: Context, claimed: Claimed) -> Plan:
 def read_back(ctx: Context, claimed: Claimed, effect: ReadBack) -> Done:
     """Compare the branch with what was verified, the default branch with what may not be on it; revoke the token."""
     plan = _plan(ctx, claimed)
-    head = ctx.gateway.branch_head(plan.repo, plan.work_branch)
-    alarm = _on_default_branch(ctx, plan, effect.head)
+    default = ctx.gateway.repository(plan.repo).default_branch
+    with ctx.gateway.glance(plan.repo, Glance(branches=(plan.work_branch, default))):
+        head = ctx.gateway.branch_head(plan.repo, plan.work_branch)
+        alarm = _on_default_branch(ctx, plan, effect, default)
     with ctx.store.read() as tx:
         job = jobs.get(tx, effect.job)
     push_tokens.revoke(ctx, job)
@@ -51,14 +54,19 @@ def read_back(ctx: Context, claimed: Claimed, effect: ReadBack) -> Done:
     return found(claimed, ev.BranchConfirmed(**said, head=effect.head), "the branch is as verified")
 
 
-def _on_default_branch(ctx: Context, plan: Plan, head: str) -> str | None:
-    """Return an alarm where work that nobody approved is on the default branch already."""
-    info = ctx.gateway.repository(plan.repo)
-    comparison = ctx.gateway.compare(plan.repo, info.default_branch, head)
-    if comparison.ahead_by > 0:
+def _on_default_branch(ctx: Context, plan: Plan, effect: ReadBack, default: str) -> str | None:
+    """Return an alarm where work that nobody approved is on the default branch already.
+
+    It can't be where that is still at the commit which the work begins at.
+    """
+    with ctx.store.read() as tx:
+        spec = jobs.spec(tx, effect.job)
+    if spec is not None and effect.head != spec.base == ctx.gateway.branch_head(plan.repo, default):
+        return None
+    if ctx.gateway.compare(plan.repo, default, effect.head).ahead_by > 0:
         return None
     return (
-        f"Commit {head[:12]} of plan #{plan.issue_number} is on {info.default_branch} before its diff was approved. "
+        f"Commit {effect.head[:12]} of plan #{plan.issue_number} is on {default} before its diff was approved. "
         "Look at who pushed it; then lift the pause with `twogate plans resume`."
     )
 

@@ -221,8 +221,16 @@ def _reviewed(village: Village) -> int:
 
 
 def plan(village: Village) -> str:
-    """A plan is up for decision."""
-    return f"issues/{_planned(village)}"
+    """A plan was rewritten by a remark on one of its lines, and is up for decision."""
+    issue = _planned(village)
+    remark = f"> {PLAN['steps'][1]}\n\nOur invoices round half to even; the basket should do the same."
+    village.alice.comment(issue, f"{remark}\n\n/update")
+    village.settle()
+    steps = (PLAN["steps"][0], "Round in `Basket.total()` to `0.01` with `ROUND_HALF_EVEN`.", PLAN["steps"][2])
+    summary = SUMMARY.replace("half up", "half to even as the invoices are")
+    changes = ("Step 2 rounds half to even, as the invoices do.",)
+    write_plan(village.runner(issue), **PLAN | {"summary": summary, "steps": steps, "changes": changes})
+    return f"issues/{issue}"
 
 
 def questions(village: Village) -> str:
@@ -320,7 +328,7 @@ def failed(village: Village) -> str:
         for attempt, (seconds, usd) in enumerate([(104, "0.1755"), (71, "0.1203"), (69, "0.1188")], 1)
     ]
     tail = "I rounded the price, but the test wants trailing zeros, which a float can't keep.\n"
-    sentence = "tests still failed after 3 attempts."
+    sentence = "`tests` still failed after 3 attempts."
     runner.end(
         Outcome.GATES_FAILED, sentence=sentence, gates=FAILED, usage=tuple(spent), attempts=3, output_tail=tail,
         sandbox=SANDBOX,

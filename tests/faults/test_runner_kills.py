@@ -33,7 +33,7 @@ AGENT_SHARE = 0.2
 """Of all kills, those while the agent is at work; the others come between two deeds of the runner."""
 WORK = """
 me = sys.argv[1].split('/')[-4]
-stop = int(sys.argv[2])
+stop = int(sys.argv[-1])
 def moment(number):
     if number == stop:
         runner = int(open(f'/proc/{os.getppid()}/stat').read().rpartition(')')[2].split()[1])

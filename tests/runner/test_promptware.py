@@ -258,11 +258,12 @@ def test_the_largest_input_fits_one_argument_and_cuts_are_seen() -> None:
         feedback=tuple(Feedback(kind="update", author="b", text=big[:65_536]) for _ in range(20)),
         failed_gates=tuple(FailedGate(f"g{n}", "s" * 300, Path("/x"), big[:4_000]) for n in range(20)),
         facts=(big[:65_536],),
+        ledger=Ledger(delivered=(big[:65_536],)),
         plan=PLAN.model_copy(update={"summary": "p" * 30_000}),
     )
     prompt = compose(parts, MARKER)
     assert len(prompt.encode()) <= MAX_ARGUMENT
-    assert prompt.count("[cut here: ") == 20 + 20 + 1 + 1
+    assert prompt.count("[cut here: ") == 20 + 20 + 1 + 1 + 1
     assert "p" * 30_000 in prompt, "the plan is never cut"
 
 

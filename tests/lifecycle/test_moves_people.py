@@ -58,7 +58,7 @@ def test_the_first_status_is_shown_at_once_and_later_ones_settle():
     later = put(AT_PLAN_GATE, said(ev.CancelRequested)).effects[-1]
     assert isinstance(first, fx.ShowStatus)
     assert isinstance(later, fx.ShowStatus)
-    assert (first.settle, later.settle) == (0.0, 3.0)
+    assert (first.settle, later.settle) == (0.0, 8.0)
 
 
 # the plan gate

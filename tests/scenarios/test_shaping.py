@@ -9,6 +9,7 @@ import pytest
 from bot.worker.effects import remarks
 from runner.contract import Feedback
 from runner.results import Unit, Verdict
+from tests.scenarios.test_plan_gate import another_bot
 
 if TYPE_CHECKING:
     from tests.scenarios.runner import Runner
@@ -221,6 +222,19 @@ def test_a_person_with_triage_answers_and_a_reader_does_not(village: Village, wo
     village.settle()
     assert village.stands(issue) == "draft, waits for runner"
     assert [text for *_, text in said_to(village.runner(issue))] == ["The basket.", "Half even."]
+
+
+def test_another_app_answers_and_remarks_nothing(village: Village) -> None:
+    issue = asking(village)
+    with another_bot(village, {"issues": "write", "metadata": "read"}) as bot:
+        for words in ("1: The basket.\n2: Half even.", "> Which total?\n\nThe basket."):
+            assert bot.post(f"/issues/{issue}/comments", json={"body": words}).is_success
+    village.settle()
+    assert village.stands(issue) == "draft, waits for answers"
+    assert len(village.thread(issue)) == len(POSTED) + 2
+    village.alice.comment(issue, "/update")
+    village.settle()
+    assert said_to(village.runner(issue)) == [("update", "alice", "", "")]
 
 
 def test_conversation_about_questions_is_left_alone(village: Village) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.github.gateway import Missing
 from bot.lifecycle.answers import answers_beside
+from bot.lifecycle.approvers import is_bot
 from bot.lifecycle.patches import line_at
 from bot.lifecycle.plan import comment_name, posted_before
 from bot.lifecycle.policy import Action, may
@@ -75,7 +76,7 @@ def _since_posted(ctx: Context, plan: Plan, shown: Revision) -> Iterable[tuple[C
     """Yield the comments of people that no agent has had, written where the plan's text could be read."""
     for comment in ctx.gateway.comments(plan.repo, plan.issue_number):
         new = comment_name(comment.id) not in plan.heard and posted_before(shown, comment.created_at, comment.id)
-        if new and comment.author is not None and not comment.by_app:
+        if new and comment.author is not None and not comment.by_app and not is_bot(comment.author.login):
             yield comment, comment.author
 
 

@@ -16,6 +16,7 @@ from bot.worker.translate import common
 
 if TYPE_CHECKING:
     from bot.intake import payloads as pl
+    from bot.lifecycle.plan import Plan, Repo
     from bot.store.deliveries import Delivery
     from bot.store.engine import Tx
 
@@ -28,47 +29,34 @@ def read(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int) -> 
     lane_ = _lane_of_comment(tx, delivery, said)
     if said.action != "created":
         return _comment_changed(tx, delivery, said, bot, lane_)
-    author, app = said.comment.user, said.comment.performed_via_github_app
+    author = said.comment.user
     if author is None or author.id == bot or said.repo is None:
         return "nobody's words, or our own"
     commands = parse(said.comment.body or "")
+    base = _said(said, said.repo, author, lane_)
     snapshot = said.issue.snapshot if said.issue.pull_request is None else None
-    notes = [
-        ask(
-            tx,
-            Request(
-                repo=said.repo,
-                issue_number=int(lane_.split(":")[1]),
-                command=command,
-                actor=author.person,
-                via=Via.COMMAND,
-                at=common.epoch(said.comment.created_at),
-                source=f"comment:{said.comment.id}:{number}",
-                comment_id=said.comment.id,
-                comment_node=said.comment.node_id or None,
-                thread=said.issue.number,
-                bot=author.bot or (app.slug if app else None),
-                issue=snapshot if command.verb in TAKES_ISSUE else None,
-            ),
+    requests = [
+        base.model_copy(
+            update={
+                "command": command,
+                "via": Via.COMMAND,
+                "source": f"comment:{said.comment.id}:{number}",
+                "issue": snapshot if command.verb in TAKES_ISSUE else None,
+            }
         )
         for number, command in enumerate(commands)
     ]
-    if (reply := _reply(tx, said, commands, lane_)) is not None:
-        notes.append(ask(tx, reply))
-    return "; ".join(notes) or "no command in it"
+    if _answers(plans.latest(tx, lane_), said.comment.body or "", commands):
+        requests.append(base)
+    return "; ".join(ask(tx, request) for request in requests) or "no command in it"
 
 
-def _reply(tx: Tx, said: pl.IssueCommentPayload, commands: tuple[Command, ...], lane_: str) -> Request | None:
-    """Return the answers of a comment to a plan that waits for them; one with a rewrite is read along with that."""
-    plan = plans.latest(tx, lane_)
-    if plan is None or plan.waiting_on is not WaitingOn.ANSWERS or {c.verb for c in commands} & TAKE_ANSWERS:
-        return None
-    author = said.comment.user
-    if author is None or not answers_beside(said.comment.body or "", plan.questions):
-        return None
+def _said(said: pl.IssueCommentPayload, repo: Repo, author: pl.Account, lane_: str) -> Request:
+    """Return what a comment says without any command: answers, by somebody, there and then."""
+    app = said.comment.performed_via_github_app
     return Request(
-        repo=plan.repo,
-        issue_number=plan.issue_number,
+        repo=repo,
+        issue_number=int(lane_.split(":")[1]),
         command=Command(verb=Verb.ANSWER),
         actor=author.person,
         via=Via.REPLY,
@@ -76,7 +64,16 @@ def _reply(tx: Tx, said: pl.IssueCommentPayload, commands: tuple[Command, ...], 
         source=f"comment:{said.comment.id}:answers",
         comment_id=said.comment.id,
         comment_node=said.comment.node_id or None,
+        thread=said.issue.number,
+        bot=author.bot or (app.slug if app else None),
     )
+
+
+def _answers(plan: Plan | None, text: str, commands: tuple[Command, ...]) -> bool:
+    """Whether a comment answers a plan that waits for it; one with a rewrite is read along with that."""
+    if plan is None or plan.waiting_on is not WaitingOn.ANSWERS or {c.verb for c in commands} & TAKE_ANSWERS:
+        return False
+    return bool(answers_beside(text, plan.questions))
 
 
 def _lane_of_comment(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload) -> str:

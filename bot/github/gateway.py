@@ -245,8 +245,8 @@ class Gateway(Protocol):
         """
         ...
 
-    def minimise(self, repo: Repo, node_id: str) -> None:
-        """Fold a comment away as outdated; one that is gone is as wanted."""
+    def supersede(self, repo: Repo, comment: Comment, body: str) -> Permanent | None:
+        """Replace a comment's text and fold it away as outdated; return why it was not folded, where it was not."""
         ...
 
     def mint_push_token(self, repo: Repo) -> tuple[str, float]:

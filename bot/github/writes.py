@@ -90,14 +90,23 @@ class Writes(Verbs):
         done = self._connection.rest(repo).change([Change("moved", "updateRefs", wanted)])
         return done.faults.get("moved")
 
-    def minimise(self, repo: Repo, node_id: str) -> None:
-        """Fold a comment away as outdated; one that is gone is as wanted."""
+    def supersede(self, repo: Repo, comment: Comment, body: str) -> Permanent | None:
+        """Replace a comment's text and fold it away as outdated, in one request; return why it was not folded."""
+        changes = [
+            Change("text", "updateIssueComment", {"id": comment.node_id, "body": body}),
+            Change("fold", "minimizeComment", {"subjectId": comment.node_id, "classifier": "OUTDATED"}),
+        ]
         self._connection.before_write(repo.installation_id)
-        wanted = {"subjectId": node_id, "classifier": "OUTDATED"}
-        done = self._connection.rest(repo).change([Change("fold", "minimizeComment", wanted)])
-        for fault in done.faults.values():
-            if not isinstance(fault, Missing):
-                raise fault
+        try:
+            faults = self._connection.rest(repo).change(changes).faults
+        except Permanent as refusal:
+            faults = dict.fromkeys(("text", "fold"), refusal)
+        if "text" in faults:
+            self.edit_comment(repo, comment.id, body)
+        fold = faults.get("fold")
+        if fold is not None and not isinstance(fold, Permanent):
+            raise fold
+        return fold
 
     def mint_push_token(self, repo: Repo) -> tuple[str, float]:
         """Return a token that may write the contents of this repository alone, and when it ends (epoch seconds)."""

@@ -67,14 +67,28 @@ def test_a_server_without_sub_issues_says_so(world: World) -> None:
         world.standin.hub.has_sub_issues = True
 
 
-def test_a_comment_is_folded_away(world: World) -> None:
+def test_a_comment_is_superseded_in_one_request(world: World) -> None:
     made = world.gateway.ensure_comment(world.repo, world.issue(), "k", "old", first=True)
     for _ in range(2):
-        world.gateway.minimise(world.repo, made.node_id)
+        assert world.gateway.supersede(world.repo, made, marked("k", "older")) is None
     shown = world.ask("mia", "GET", f"/issues/comments/{made.id}")
-    assert shown["minimized"] == {"reason": "outdated"}
+    assert (shown["minimized"], shown["body"]) == ({"reason": "outdated"}, marked("k", "older"))
+    assert [name for _, name, _ in world.written()].count("graphql/Change") == 2
     world.ask("mia", "DELETE", f"/issues/comments/{made.id}")
-    world.gateway.minimise(world.repo, made.node_id)
+    with pytest.raises(Missing):
+        world.gateway.supersede(world.repo, made, marked("k", "older"))
+
+
+@pytest.mark.parametrize("refused", ["minimizeComment", "updateIssueComment"])
+def test_the_half_that_was_refused_is_told_or_done_by_itself(world: World, refused: str) -> None:
+    made = world.gateway.ensure_comment(world.repo, world.issue(), "k", "old", first=True)
+    world.standin.hub.refused.add(refused)
+    try:
+        told = world.gateway.supersede(world.repo, made, marked("k", "older"))
+    finally:
+        world.standin.hub.refused.clear()
+    assert world.gateway.comment(world.repo, made.id).body == marked("k", "older")
+    assert (told is not None) == (refused == "minimizeComment")
 
 
 def test_a_branch_is_brought_on_from_where_it_is_known_to_be(world: World) -> None:

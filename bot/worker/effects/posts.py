@@ -157,20 +157,12 @@ def mark_superseded(ctx: Context, claimed: Claimed, effect: MarkSuperseded) -> D
     key = plan_key(plan, old)
     written = comment.body.removeprefix(marked(key, ""))
     note, _, _ = wording.superseded("", effect.revision + 1).partition("\n")
-    if not written.startswith(note):
-        text = wording.superseded(written, effect.revision + 1)
-        ctx.gateway.edit_comment(plan.repo, old.comment_id, marked(key, text))
-    return _minimised(ctx, claimed, plan, comment.node_id)
-
-
-def _minimised(ctx: Context, claimed: Claimed, plan: Plan, node_id: str) -> Done:
-    """Fold the old revision away as GitHub does; where it refuses that, the comment's own fold has to do."""
-    try:
-        ctx.gateway.minimise(plan.repo, node_id)
-    except Permanent as refusal:
-        event = ev.EffectFailed(at=ctx.now(), source=claimed.key, effect="minimise", sentence=str(refusal))
-        return found(claimed, event, "marked, not minimised")
-    return Done("marked and minimised")
+    text = written if written.startswith(note) else wording.superseded(written, effect.revision + 1)
+    refusal = ctx.gateway.supersede(plan.repo, comment, marked(key, text))
+    if refusal is None:
+        return Done("marked and minimised")
+    event = ev.EffectFailed(at=ctx.now(), source=claimed.key, effect="minimise", sentence=str(refusal))
+    return found(claimed, event, "marked, not minimised")
 
 
 def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:

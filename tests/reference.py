@@ -18,7 +18,7 @@ from bot.lifecycle import policy_faults, policy_file, policy_keys
 from bot.lifecycle.commands import Verb
 from bot.lifecycle.policy import Action, Policy
 from bot.lifecycle.policy_values import in_words
-from bot.lifecycle.requests import ACTIONS, NOT_YET
+from bot.lifecycle.requests import ACTIONS
 from bot.lifecycle.states import State
 from bot.lifecycle.transitions import TABLE
 
@@ -185,6 +185,7 @@ EVENTS: dict[Verb, type] = {
     Verb.RETRY: ev.RetryRequested,
     Verb.REVISE: ev.ReviseRequested,
     Verb.FIX: ev.FixRequested,
+    Verb.ACCEPT: ev.RecommendationsAccepted,
     Verb.CANCEL: ev.CancelRequested,
     Verb.ICEBOX: ev.Shelved,
     Verb.THAW: ev.Thawed,
@@ -215,8 +216,6 @@ def commands() -> str:
 
 
 def _states(verb: Verb) -> str:
-    if verb in NOT_YET:
-        return "nothing yet"
     event = EVENTS.get(verb)
     if event is None:
         return "every state, and without a plan"

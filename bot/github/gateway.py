@@ -220,6 +220,14 @@ class Gateway(Protocol):
         """Open a pull request once for a branch."""
         ...
 
+    def pull_body(self, repo: Repo, number: int) -> str:
+        """Return the text of a pull request as it reads now."""
+        ...
+
+    def edit_pull(self, repo: Repo, number: int, body: str) -> None:
+        """Replace the whole text of a pull request."""
+        ...
+
     def delete_branch(self, repo: Repo, branch: str, head: str) -> bool:
         """Remove a plan's branch where it is at ``head``; gone is as wanted. False where it is at another commit."""
         ...

@@ -121,6 +121,10 @@ class Reads(People, Reviews, Glances):
         """Return a pull request."""
         return shapes.pull(self._at(repo).call("GET", f"/pulls/{number}"))
 
+    def pull_body(self, repo: Repo, number: int) -> str:
+        """Return the text of a pull request as it reads now, its lines ended as we end them."""
+        return (self._at(repo).call("GET", f"/pulls/{number}")["body"] or "").replace("\r\n", "\n")
+
     def find_pull(self, repo: Repo, branch: str) -> Pull | None:
         """Return the open pull request of a branch of this repository, else its newest closed one, else None."""
         owner = self.repository(repo).owner

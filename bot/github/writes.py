@@ -47,6 +47,10 @@ class Writes(Verbs):
         """Bring a check run to what it should show."""
         self._at(repo).call("PATCH", f"/check-runs/{check_run_id}", json=check_body(check))
 
+    def edit_pull(self, repo: Repo, number: int, body: str) -> None:
+        """Replace the whole text of a pull request."""
+        self._at(repo).call("PATCH", f"/pulls/{number}", json={"body": body})
+
     def delete_branch(self, repo: Repo, branch: str, head: str) -> bool:
         """Remove a plan's branch where it is at ``head``; one that is gone is as wanted.
 

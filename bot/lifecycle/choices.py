@@ -145,6 +145,20 @@ _UNITS: dict[str, tuple[str, int, int]] = {
 """Name of the limit, its scale and its greatest value, by the unit as people write it."""
 
 
+MOST_NUMBERS = 20
+"""Recommendations that one command names."""
+_NUMBERS = re.compile(r"#?[0-9]{1,3}(?:(?: *,? *and +| *[,;&] *| +)#?[0-9]{1,3})*")
+
+
+def read_numbers(words: str) -> tuple[int, ...]:
+    """Return the numbers that ``1, 3 and 4`` names, each once; raise NotUnderstoodError."""
+    text = words.strip().casefold()
+    found = tuple(dict.fromkeys(int(number) for number in re.findall("[0-9]+", text)))
+    if not _NUMBERS.fullmatch(text) or len(found) > MOST_NUMBERS:
+        raise NotUnderstoodError("Write the numbers of recommendations behind it, such as `/accept 1 3`.")
+    return found
+
+
 def read_priority(words: str) -> PlanPriority:
     """Return the priority named; raise NotUnderstoodError."""
     word = words.strip().casefold()

@@ -15,6 +15,7 @@ from pydantic import Field
 from bot.lifecycle.plan import Person, Repo
 from bot.lifecycle.requests import Request
 from bot.lifecycle.states import Frozen
+from runner.results import IssueText
 
 
 class Priority(IntEnum):
@@ -52,6 +53,9 @@ class Topic(StrEnum):
     UNJUDGED = "unjudged"
     SPLIT_DONE = "split_done"
     WHY_CLOSED = "why_closed"
+    ACCEPTED = "accepted"
+    ACCEPTED_MADE = "accepted_made"
+    ACCEPTED_FAILED = "accepted_failed"
 
 
 class _Effect(Frozen):
@@ -122,6 +126,26 @@ class AdvanceBranch(_Effect):
     priority: Literal[Priority.DECIDE] = Priority.DECIDE
     head: str
     expected: str
+
+
+class MakeIssue(_Effect):
+    """Open the issue that a recommendation becomes."""
+
+    kind: Literal["make_issue"] = "make_issue"
+    priority: Literal[Priority.SAY] = Priority.SAY
+    job: str
+    number: int
+    """Of the recommendation."""
+    text: IssueText
+    again: bool
+    """An earlier job may have made it already: it is looked for first."""
+
+
+class UpdatePull(_Effect):
+    """Bring the costs in the pull request's text up to date."""
+
+    kind: Literal["update_pull"] = "update_pull"
+    priority: Literal[Priority.SHOW] = Priority.SHOW
 
 
 class DeleteNext(_Effect):
@@ -290,6 +314,8 @@ Effect = Annotated[
     | OpenPullRequest
     | AdvanceBranch
     | DeleteNext
+    | MakeIssue
+    | UpdatePull
     | Acknowledge
     | PostPlan
     | MarkSuperseded

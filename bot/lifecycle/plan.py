@@ -22,6 +22,7 @@ from bot.lifecycle.records import (
     Part,
     Pending,
     Person,
+    Recommended,
     Repo,
     Review,
     Revision,
@@ -50,6 +51,7 @@ __all__ = [
     "Pending",
     "Person",
     "Plan",
+    "Recommended",
     "Repo",
     "Review",
     "Revision",
@@ -120,6 +122,8 @@ class Plan(Frozen):
     pull_request_url: str | None = None
     merged_at: float | None = None
     rework: Rework | None = None
+    recommended: tuple[Recommended, ...] = ()
+    """What its agents recommended so far, by number."""
     unverified: Unverified | None = None
     """What somebody pushed to the pull request; None while it is at what was approved."""
     in_merge_queue: bool = False
@@ -213,6 +217,17 @@ class Plan(Frozen):
     def frozen(self) -> bool:
         """Whether it is held in a way that lets nobody steer it and nothing of it run."""
         return self.hold is not None and not self.hold.pauses
+
+    @property
+    def accepted(self) -> tuple[tuple[int, Recommended], ...]:
+        """The recommendations that are issues or on their way to be, by their numbers."""
+        return tuple((n, each) for n, each in enumerate(self.recommended, 1) if each.issue or each.job or each.making)
+
+    @property
+    def open_jobs(self) -> tuple[Job, ...]:
+        """The plan's own job, and those that write issues beside it."""
+        own = () if self.job is None else (self.job,)
+        return (*own, *(each.job for each in self.recommended if each.job is not None))
 
     @property
     def approved_head(self) -> str | None:

@@ -8,7 +8,7 @@ from bot.lifecycle.approvers import Needed
 from bot.lifecycle.ci import CiCheck, CiFailure
 from bot.lifecycle.states import PAUSES, Frozen, Gate, HoldCause, Via
 from runner.contract import GateResult, JobKind, Outcome, SandboxReport, Work
-from runner.results import Inspection, PlanDocument, Unit
+from runner.results import Inspection, PlanDocument, Recommendation, Unit
 from runner.terms import GateSpec
 
 
@@ -206,6 +206,19 @@ class Rework(Frozen):
     review: Review | None
     """What was approved of the pull request before."""
     diff_approval: Approval | None
+
+
+class Recommended(Frozen):
+    """Something that the agent recommends beside its task. Its place in the plan's list is its number."""
+
+    what: Recommendation
+    job: Job | None = None
+    """What writes its issue now."""
+    making: str | None = None
+    """The job whose text is being made an issue."""
+    tries: int = 0
+    issue: int | None = None
+    """What it became."""
 
 
 class Unverified(Frozen):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.lifecycle.events import BaseReported, JobFailed, JobLost, PlanWritten, SplitWritten, WorkVerified
+from bot.lifecycle.events import BaseReported, IssueWritten, JobFailed, JobLost, PlanWritten, SplitWritten, WorkVerified
 from runner.contract import JobKind, Outcome
 
 if TYPE_CHECKING:
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 SUCCESSES = {
     JobKind.PLAN: frozenset({Outcome.PLANNED}),
     JobKind.EXECUTE: frozenset({Outcome.VERIFIED}),
+    JobKind.WRITE_ISSUE: frozenset({Outcome.ISSUE_WRITTEN}),
     JobKind.CHECK_BASE: frozenset({Outcome.BASE_CLEAN, Outcome.BASE_CONFLICT}),
 }
 """How a job of each kind ends when all went well."""
-Ended = PlanWritten | SplitWritten | WorkVerified | BaseReported | JobLost | JobFailed
+Ended = PlanWritten | SplitWritten | WorkVerified | IssueWritten | BaseReported | JobLost | JobFailed
 UNNAMED = "(the runner named no paths)"
 """Stands for the paths of a conflict that came without any: no path at all would read as no conflict."""
 
@@ -26,7 +27,7 @@ def can_end(kind: JobKind, outcome: Outcome) -> bool:
     return outcome in SUCCESSES[kind] or not outcome.is_success
 
 
-def event_of(report: Report, at: float, source: str) -> Ended:
+def event_of(report: Report, at: float, source: str) -> Ended:  # noqa: PLR0911 - a case an outcome
     """Return the event that a report is; whatever is not a success is a failure."""
     match report.outcome:
         case Outcome.PLANNED:
@@ -34,6 +35,8 @@ def event_of(report: Report, at: float, source: str) -> Ended:
             return written(at=at, source=source, job=report.job, report=report)
         case Outcome.VERIFIED:
             return WorkVerified(at=at, source=source, job=report.job, report=report)
+        case Outcome.ISSUE_WRITTEN:
+            return IssueWritten(at=at, source=source, job=report.job, report=report)
         case Outcome.BASE_CLEAN:
             return BaseReported(at=at, source=source, job=report.job)
         case Outcome.BASE_CONFLICT:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.lifecycle import events
 from bot.lifecycle.answers import answers_beside, read_answers
-from bot.lifecycle.choices import NotUnderstoodError, read_agent, read_budget, read_priority
+from bot.lifecycle.choices import NotUnderstoodError, read_agent, read_budget, read_numbers, read_priority
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.commands import NAME, Command, Verb
 from bot.lifecycle.dependencies import NewestPlan, RefusedDependencyError, grant, read_dependencies
@@ -125,8 +125,6 @@ REWRITES: dict[Verb, type[events.UpdateRequested | events.ExpandRequested | even
     Verb.SPLIT: events.SplitRequested,
 }
 """Commands that have the plan written anew, with what was remarked on it."""
-NOT_YET = frozenset({Verb.ACCEPT})
-"""Commands that this version knows and does not carry out."""
 TAKES_ISSUE = frozenset({Verb.PLAN, Verb.UPDATE})
 """Commands that take the issue's text: as it read when they were said, whoever edits it a moment later."""
 
@@ -213,8 +211,6 @@ def _depends(request: Request, plan: Plan | None, newest: NewestPlan) -> events.
 def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Event | Refusal:  # noqa: C901, PLR0911, PLR0912 - a case a verb
     said = _said(request)
     words = request.command.argument
-    if request.command.verb in NOT_YET:
-        return Refusal(topic="not_now", reason=f"/{request.command.verb} is not carried out by this version")
     match request.command.verb:
         case Verb.PLAN:
             assert reading.issue is not None, "the issue is read with every request for a plan"  # noqa: S101
@@ -255,6 +251,8 @@ def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Even
             )
         case Verb.FIX:
             return events.FixRequested(**said, text=words, remarks=reading.remarks, branch_head=reading.branch_head)
+        case Verb.ACCEPT:
+            return events.RecommendationsAccepted(**said, numbers=read_numbers(words))
         case Verb.PRIORITY:
             return events.PriorityChosen(**said, priority=read_priority(words))
         case Verb.AGENT:

@@ -8,7 +8,7 @@ the pull request comes first. All else is as :mod:`bot.lifecycle.transitions` ha
 from __future__ import annotations
 
 from bot.lifecycle import events as ev
-from bot.lifecycle.moves import pulls, rework
+from bot.lifecycle.moves import pulls, recommendations, rework
 from bot.lifecycle.rules import Cells, Rule, at, go, refuse, stay
 from bot.lifecycle.states import State
 
@@ -32,6 +32,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
     ev.PullRequestOpened: (stay({R, F}, "its pull request is open already"),),
     ev.BranchAdvanced: (go(STATES, rework.joined, to=P),),
     ev.BranchMoved: (at(STATES, rework.branch_moved, to={F, P}),),
+    ev.RecommendationsAccepted: (at(STATES, recommendations.accept),),
     ev.PullRequestMerged: (go(STATES, rework.merged, to=M),),
     ev.PullRequestClosed: (go(STATES, rework.closed, to=N),),
     ev.PullRequestQueued: (at(STATES, pulls.queued),),

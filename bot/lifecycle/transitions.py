@@ -20,7 +20,7 @@ from typing import get_args
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
-from bot.lifecycle.moves import ci, diff, jobs, people, pulls, queue, rework, shaping, split, world
+from bot.lifecycle.moves import ci, diff, jobs, people, pulls, queue, recommendations, rework, shaping, split, world
 from bot.lifecycle.moves.common import Step, answer, changed, moved, post_revision, show_status, start_planning
 from bot.lifecycle.plan import Hold, Part, Plan, Revision
 from bot.lifecycle.rework import REWORK
@@ -136,6 +136,12 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         refuse({N, C}, REOPENABLE),
         refuse({M, S}, ENDED),
     ),
+    ev.RecommendationsAccepted: (
+        at({P, M}, recommendations.accept),
+        refuse(BEFORE_PR, "what the agent recommends can be accepted once the pull request is open"),
+        refuse({N, C}, REOPENABLE),
+        refuse(S, ENDED),
+    ),
     ev.CancelRequested: (
         go(BEFORE_PR, people.cancel, to=C),
         refuse(P, PR_DECIDES),
@@ -187,6 +193,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
     ),
     ev.PlanWritten: (at(D, jobs.plan_written, to=F), stay(ALL - {D}, "only a draft takes a plan")),
     ev.SplitWritten: (at(D, split.split_written, to=F), stay(ALL - {D}, "only a draft is split")),
+    ev.IssueWritten: (stay(ALL, "no recommendation waits for it"),),
     ev.WorkVerified: (
         go(WORKING, jobs.work_verified, to={V, F}),
         stay(ALL - WORKING, "only a plan under way takes work"),
@@ -250,6 +257,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         stay({D, A, F, I}, "the branch is read again before it is used"),
         stay(ALL - OPEN, ENDED),
     ),
+    ev.IssueMade: (at(ALL, recommendations.made),),
     ev.BranchAdvanced: (at(P, pulls.moved_late), stay(ALL - {P}, "no further work waits to join")),
     ev.PullRequestMerged: (go({P, N}, pulls.merged, to=M), stay(ALL - {P, N}, "no pull request is open")),
     ev.PullRequestClosed: (go(P, pulls.closed, to=N), stay(ALL - {P}, "no pull request is open")),
@@ -277,7 +285,15 @@ def rule_of(plan: Plan, event: type) -> Rule:
 
 STEERING = (
     *(ev.Approved, ev.UpdateRequested, ev.ExpandRequested, ev.SplitRequested, ev.Answered),
-    *(ev.RetryRequested, ev.ReviseRequested, ev.FixRequested, ev.ReopenRequested, ev.Shelved, ev.Thawed),
+    *(
+        ev.RetryRequested,
+        ev.ReviseRequested,
+        ev.FixRequested,
+        ev.RecommendationsAccepted,
+        ev.ReopenRequested,
+        ev.Shelved,
+        ev.Thawed,
+    ),
     *(ev.AgentChosen, ev.BudgetChosen, ev.PriorityChosen, ev.DependsChosen, ev.StartRequested),
 )
 """What nobody can do to a plan that is held, or whose parts are being made."""
@@ -287,7 +303,7 @@ _QUEUE_EVENTS = (ev.SlotGranted, ev.QueueWaits)
 
 def transition(plan: Plan, event: ev.Event) -> Step:
     """Return what an event does to a plan. The plan comes back with the next version, also where nothing changed."""
-    step = _step(plan, event)
+    step = recommendations.beside(plan, event) or _step(plan, event)
     return Step(step.plan.model_copy(update={"version": plan.version + 1}), step.effects, step.note)
 
 

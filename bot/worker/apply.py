@@ -112,15 +112,16 @@ def _details(plan: Plan, event: Event) -> dict[str, Any]:
 
 def _keep_jobs(tx: Tx, before: Plan | None, plan: Plan) -> None:
     """Let the jobs' rows say what the plan says: a new job opened, a dropped one told to stop and closed."""
-    old, new = before.job if before else None, plan.job
-    if old is not None and (new is None or new.id != old.id):
-        _close_job(tx, old.id)
-    if new is None:
-        return
-    if old is None or new.id != old.id:
-        _open_job(tx, plan, new)
-    elif new.run_id is not None and new.run_id != old.run_id:
-        jobs.dispatched(tx, new.id, new.run_id)
+    old = {job.id: job for job in before.open_jobs} if before else {}
+    new = {job.id: job for job in plan.open_jobs}
+    for name in old:
+        if name not in new:
+            _close_job(tx, name)
+    for name, job in new.items():
+        if name not in old:
+            _open_job(tx, plan, job)
+        elif job.run_id is not None and job.run_id != old[name].run_id:
+            jobs.dispatched(tx, name, job.run_id)
 
 
 def _keep_timers(tx: Tx, before: Plan | None, plan: Plan) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from bot.worker.effects import authorise, branch, ci, dispatch, policy_check, posts, split, verdicts
+from bot.worker.effects import authorise, branch, ci, dispatch, policy_check, posts, recommendations, split, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -43,6 +43,8 @@ WRITING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "delete_branch": branch.delete_branch,
     "show_policy_check": policy_check.show,
     "delete_next": branch.delete_next,
+    "make_issue": recommendations.make_issue,
+    "update_pull": branch.update_pull,
     "say": posts.say,
     "show_status": posts.show_status,
 }

@@ -20,6 +20,7 @@ from bot.lifecycle.plan import (
     Pending,
     Person,
     Plan,
+    Recommended,
     Review,
     Revision,
     Rework,
@@ -39,7 +40,7 @@ from runner.contract import (
     SandboxReport,
     UsdSource,
 )
-from runner.results import ExecutionSummary, Finding, Inspection, PullRequestText, Unit, Verdict
+from runner.results import ExecutionSummary, Finding, Inspection, PullRequestText, Recommendation, Unit, Verdict
 from runner.terms import GateSpec, Network, SandboxMode
 from tests.lifecycle.makers import ALICE, BASE, HEAD, ISSUE, REPO, UID, document, work
 
@@ -222,6 +223,12 @@ def spec(name: str = "tests", run: str = "make test", **fields: Any) -> GateSpec
 
 APPROVED = {"plan_approval": PLAN_APPROVAL}
 REVIEWED = {**APPROVED, "branch_head": HEAD, "review": GREEN}
+RECOMMENDED = (
+    Recommended(
+        what=Recommendation(title="Greet in *Spanish* too", reason="Half of the visitors read it, see #7."), issue=41
+    ),
+    Recommended(what=Recommendation(title="Test the mail greeter", reason="It has no test.", paths=("src/mail.py",))),
+)
 DONE = {
     **REVIEWED,
     "diff_approval": DIFF_APPROVAL,

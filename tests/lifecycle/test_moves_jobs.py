@@ -263,6 +263,7 @@ def test_a_runner_can_report_only_what_such_a_job_can_end_as(kind):
     own = {
         JobKind.PLAN: {Outcome.PLANNED},
         JobKind.EXECUTE: {Outcome.VERIFIED},
+        JobKind.WRITE_ISSUE: {Outcome.ISSUE_WRITTEN},
         JobKind.CHECK_BASE: {Outcome.BASE_CLEAN, Outcome.BASE_CONFLICT},
     }[kind]
     assert allowed == failures | own
@@ -272,6 +273,7 @@ def test_a_report_is_its_event():
     expected = {
         Outcome.PLANNED: ev.PlanWritten,
         Outcome.VERIFIED: ev.WorkVerified,
+        Outcome.ISSUE_WRITTEN: ev.IssueWritten,
         Outcome.BASE_CLEAN: ev.BaseReported,
         Outcome.BASE_CONFLICT: ev.BaseReported,
         Outcome.LOST: ev.JobLost,

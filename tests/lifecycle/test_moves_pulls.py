@@ -78,7 +78,7 @@ def test_merged_is_done_and_the_branch_goes(head, deleted):
         OPEN.model_copy(update={"branch_head": head, "in_merge_queue": True}), ev.PullRequestMerged(**AT, by=BOB)
     )
     assert (step.plan.state, step.plan.waiting_on, step.plan.in_merge_queue) == (State.MERGED, None, False)
-    assert keys(step) == [*deleted, STATUS]
+    assert keys(step) == [":pull:8", *deleted, STATUS]
 
 
 def test_closed_unmerged_is_denied_and_why_is_asked_on_the_pull_request():

@@ -91,7 +91,7 @@ def test_joined_it_is_what_was_approved():
     after = step.plan
     assert (after.state, after.rework, after.branch_head, after.approved_head) == (State.PR_OPEN, None, NEXT, NEXT)
     assert (after.unverified, after.diff_approval.binds_to) == (None, NEXT)
-    assert keys(step) == [DROP, ":check:3:8", STATUS]
+    assert keys(step) == [DROP, ":check:3:8", ":pull:8", STATUS]
 
 
 def test_joined_late_it_is_a_push_like_any_other():

@@ -467,6 +467,7 @@ EXTRA = {
     ev.BaseChecked: {"head": HEAD, "clean": True},
     ev.PullRequestQueued: {"queued": True},
     ev.BranchAdvanced: {"head": HEAD},
+    ev.IssueMade: {"job": "x-1", "number": 1},
     ev.PullRequestOpened: {"number": 1, "url": "https://github.com/acme/shop/pull/1"},
     ev.ApprovalVoid: {"what": "policy"},
     ev.EffectFailed: {"effect": "post_plan", "sentence": "no"},

@@ -8,7 +8,7 @@ from bot.lifecycle import events as ev
 from bot.lifecycle.commands import Command, Verb
 from bot.lifecycle.plan import Person, Plan
 from bot.lifecycle.policy import Approvers, Permission, Policy
-from bot.lifecycle.requests import ACTIONS, NOT_YET, Reading, Refusal, Request, decide
+from bot.lifecycle.requests import ACTIONS, Reading, Refusal, Request, decide
 from bot.lifecycle.states import HoldCause, State, Via, WaitingOn
 from runner.contract import Feedback
 from tests.lifecycle import stories
@@ -52,6 +52,7 @@ EVENTS = {
     Verb.RETRY: ev.RetryRequested,
     Verb.REVISE: ev.ReviseRequested,
     Verb.FIX: ev.FixRequested,
+    Verb.ACCEPT: ev.RecommendationsAccepted,
     Verb.CANCEL: ev.CancelRequested,
     Verb.ICEBOX: ev.Shelved,
     Verb.THAW: ev.Thawed,
@@ -65,7 +66,7 @@ EVENTS = {
 }
 
 
-WORDS = {Verb.DEPENDS: "default", Verb.PRIORITY: "high", Verb.AGENT: "codex", Verb.BUDGET: "8usd"}
+WORDS = {Verb.DEPENDS: "default", Verb.PRIORITY: "high", Verb.AGENT: "codex", Verb.BUDGET: "8usd", Verb.ACCEPT: "1, 3"}
 
 
 def request(verb: Verb, argument: str = "", **fields) -> Request:
@@ -101,7 +102,7 @@ def test_words_that_mean_nothing_are_answered_with_what_would(verb, words):
 
 def test_every_verb_is_judged():
     assert set(ACTIONS) == set(Verb) == set(LEAST)
-    assert set(EVENTS) == set(Verb) - NOT_YET
+    assert set(EVENTS) == set(Verb)
 
 
 @pytest.mark.parametrize("verb", list(EVENTS))
@@ -134,19 +135,13 @@ def test_what_was_said_and_read_comes_along():
 def test_who_may_not_is_refused_and_told_what_it_needs(verb, permission):
     answer = decide(request(verb), reading(permission), None)
     if permission >= LEAST[verb]:
-        assert isinstance(answer, Refusal) == (verb in NOT_YET)
+        assert not isinstance(answer, Refusal)
         return
     assert answer == Refusal(
         topic="needs_triage" if verb is Verb.PLAN else "not_allowed",
         reason=f"alice lacks {LEAST[verb]}",
         needs=LEAST[verb],
     )
-
-
-@pytest.mark.parametrize("verb", sorted(NOT_YET))
-def test_what_is_not_carried_out_yet_is_said(verb):
-    answer = decide(request(verb), reading(), PLAN)
-    assert answer == Refusal(topic="not_now", reason=f"/{verb} is not carried out by this version")
 
 
 def test_the_author_of_the_issue_may_answer_what_the_plan_asks():

@@ -14,7 +14,7 @@ from bot.lifecycle.states import HoldCause, State, WaitingOn
 from bot.lifecycle.wording import engine, render, verdicts, words
 from bot.lifecycle.wording.policy_check import policy_check
 from runner.contract import FileChange, GateStatus, Outcome, UsdSource
-from runner.results import ExecutionSummary
+from runner.results import ExecutionSummary, IssueText
 from runner.terms import AgentSpec, Budget
 from tests.lifecycle import stories
 from tests.lifecycle.golden_files import GOLDEN, assert_same
@@ -73,6 +73,17 @@ def texts_of_the_policy() -> dict[str, str]:
 def after_the_pull_request() -> dict[str, str]:
     """The texts of further work, of pushes by people, of merge queues."""
     found = {}
+    accepted = OPENED.model_copy(update={"recommended": stories.RECOMMENDED})
+    found["pull-request-recommended"] = "\n\n".join(render.pull_request(accepted, stories.COST))
+    found["status-accepted"] = render.status_comment(accepted, stories.COST)
+    told = {"known": "1 41", "on_its_way": "2", "unknown": "7, 9"}
+    found["answer-accepted"] = render.say(Topic.ACCEPTED, told, accepted, ALICE)
+    found["answer-accepted-none"] = render.say(Topic.ACCEPTED, {"unknown": "1"}, OPENED, ALICE)
+    found["answer-accepted_made"] = render.say(Topic.ACCEPTED_MADE, {"number": "2", "issue": "42"}, accepted, None)
+    failed = {"number": "2", "sentence": "The runner fell silent."}
+    found["answer-accepted_failed"] = render.say(Topic.ACCEPTED_FAILED, failed, accepted, None)
+    text = IssueText(title="Test the mail greeter", body="It has no test.\n\n- Add one, @bob.")
+    found["recommended-issue"] = "\n\n".join(render.recommended_issue(accepted, text))
     reworked = stories.STATUS["rework-in_review"]
     found["review-rework"] = render.review_comment(reworked, stories.COST, stories.COMPARE)
     found["check-run-rework"] = "\n\n".join(render.check_run(reworked))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from runner.contract import Claim, FileChange, GateResult, GateStatus, JobSpec, Outcome, Report, Usage, Work
 from runner.results import (
     ExecutionSummary,
+    IssueText,
     PlanDocument,
     PullRequestText,
     SplitChild,
@@ -253,6 +254,12 @@ class Runner:
             pull_request=PullRequestText(title="Round the total", body="It is rounded."),
         )
         return {"work": work, "gates": (PASSED,), "usage": self.usage(), "attempts": 1, **fields}
+
+    def write_issue(self, title: str = "Test the mail greeter") -> JobSpec:
+        """Do the writing of an issue from a recommendation."""
+        spec = self.claim()
+        self.end(Outcome.ISSUE_WRITTEN, issue=IssueText(title=title, body="It has no test."), usage=self.usage())
+        return spec
 
     def check_base(self) -> tuple[str, ...]:
         """Do a trial merge and return the conflicts."""

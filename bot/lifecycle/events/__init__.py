@@ -12,6 +12,7 @@ from pydantic import Field
 
 from bot.lifecycle.events.jobs import (
     BaseReported,
+    IssueWritten,
     JobClaimed,
     JobDispatched,
     JobFailed,
@@ -33,6 +34,7 @@ from bot.lifecycle.events.people import (
     FixRequested,
     PlanRequested,
     PriorityChosen,
+    RecommendationsAccepted,
     Rejected,
     ReopenRequested,
     RetryRequested,
@@ -60,6 +62,7 @@ from bot.lifecycle.events.world import (
     HoldLifted,
     HoldPlaced,
     IssueEdited,
+    IssueMade,
     PlanCommentChanged,
     PlanPosted,
     PullRequestClosed,
@@ -101,6 +104,8 @@ __all__ = [
     "HoldPlaced",
     "HumanEvent",
     "IssueEdited",
+    "IssueMade",
+    "IssueWritten",
     "JobClaimed",
     "JobDispatched",
     "JobEvent",
@@ -118,6 +123,7 @@ __all__ = [
     "PullRequestQueued",
     "PullRequestReopened",
     "QueueWaits",
+    "RecommendationsAccepted",
     "Rejected",
     "ReopenRequested",
     "RetryRequested",
@@ -145,6 +151,7 @@ HumanEvent = (
     | RetryRequested
     | ReviseRequested
     | FixRequested
+    | RecommendationsAccepted
     | CancelRequested
     | ReopenRequested
     | StatusRequested
@@ -164,6 +171,7 @@ JobEvent = (
     | PlanWritten
     | SplitWritten
     | WorkVerified
+    | IssueWritten
     | BaseReported
     | JobFailed
     | JobLost
@@ -196,6 +204,7 @@ Event = Annotated[
     | PullRequestQueued
     | BranchExpired
     | BranchAdvanced
+    | IssueMade
     | HoldPlaced
     | HoldLifted
     | Gone,

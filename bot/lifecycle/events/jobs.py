@@ -51,6 +51,13 @@ class SplitWritten(JobEvent):
     report: Report
 
 
+class IssueWritten(JobEvent):
+    """A recommendation has the text of an issue."""
+
+    type: Literal["issue_written"] = "issue_written"
+    report: Report
+
+
 class WorkVerified(JobEvent):
     """Execution passed every blocking gate and pushed its commit."""
 

@@ -145,6 +145,13 @@ class FixRequested(Human):
     branch_head: str | None = None
 
 
+class RecommendationsAccepted(Human):
+    """``/accept``: make issues of what the agent recommended, by number."""
+
+    type: Literal["recommendations_accepted"] = "recommendations_accepted"
+    numbers: tuple[int, ...]
+
+
 class CancelRequested(Human):
     """``/cancel``: stop and end."""
 

@@ -169,6 +169,14 @@ class BranchMoved(BaseEvent):
     """Which one; None: the plan's own."""
 
 
+class IssueMade(BaseEvent):
+    """A recommendation is an issue."""
+
+    type: Literal["issue_made"] = "issue_made"
+    job: str
+    number: int
+
+
 class BranchAdvanced(BaseEvent):
     """The pull request's branch was brought to the approved commit of further work."""
 

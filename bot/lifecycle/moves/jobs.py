@@ -19,6 +19,7 @@ from bot.lifecycle.moves.common import (
     post_revision,
     say,
 )
+from bot.lifecycle.moves.recommendations import noted
 from bot.lifecycle.plan import Failure, Review, Revision
 from bot.lifecycle.states import State, WaitingOn
 from runner.contract import Feedback, JobKind, Outcome, Phase
@@ -96,6 +97,7 @@ def work_verified(plan: Plan, event: events.WorkVerified) -> Step:
     plan = changed(
         plan, state=State.VERIFYING, waiting_on=WaitingOn.BOT, job=None, feedback=(), review=review, carry_on=False
     )
+    plan = changed(plan, recommended=noted(plan, report.work))
     read = fx.ReadBack(key=f"{job.id}:read_back", job=job.id, head=report.work.head)
     return moved(plan, f"{report.work.head[:12]} verified and pushed", read)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle.moves.common import Step, changed, conclude_check, end, moved, say
+from bot.lifecycle.moves.recommendations import update_pull
 from bot.lifecycle.plan import Unverified
 from bot.lifecycle.states import State, WaitingOn
 from runner.contract import Feedback
@@ -75,8 +76,9 @@ def queued(plan: Plan, event: events.PullRequestQueued) -> Step:
 def merged(plan: Plan, event: events.PullRequestMerged) -> Step:
     """Done."""
     gone = delete_branch(plan)
+    final = update_pull(plan)
     plan, _ = end(plan, State.MERGED, merged_at=event.at, in_merge_queue=False, keep_branch_until=None)
-    return moved(plan, "merged", *gone)
+    return moved(plan, "merged", final, *gone)
 
 
 def closed(plan: Plan, event: events.PullRequestClosed) -> Step:

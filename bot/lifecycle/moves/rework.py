@@ -12,6 +12,7 @@ from bot.lifecycle import effects as fx
 from bot.lifecycle.moves import pulls, world
 from bot.lifecycle.moves.ci import wait_again
 from bot.lifecycle.moves.common import Step, answer, changed, conclude_check, drop_job, moved, open_job
+from bot.lifecycle.moves.recommendations import update_pull
 from bot.lifecycle.plan import Rework
 from bot.lifecycle.states import State, WaitingOn
 from runner.contract import Feedback, JobKind
@@ -128,7 +129,7 @@ def joined(plan: Plan, event: events.BranchAdvanced) -> Step:
     closing = conclude_check(plan, "success", f"Approved; part of pull request #{plan.pull_request}.")
     plan, effects = drop(changed(plan, review=None), "")
     plan = changed(plan, review=review, diff_approval=approval, branch_head=event.head, unverified=None)
-    return moved(plan, f"{event.head[:12]} joined the pull request", *effects, *closing)
+    return moved(plan, f"{event.head[:12]} joined the pull request", *effects, *closing, update_pull(plan))
 
 
 def branch_moved(plan: Plan, event: events.BranchMoved) -> Step:

@@ -49,6 +49,8 @@ JOBS_IN_REVIEW = 10
 """Rows of the cost table in the diff review; the totals count all."""
 JOBS = 40
 """Rows of the cost table; the totals count all."""
+RECOMMENDATIONS = 20
+"""Recommendations listed by number."""
 REVISIONS = 10
 """Revisions listed in the status."""
 STEPS = 15

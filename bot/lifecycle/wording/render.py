@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bot.lifecycle.effects import Topic
     from bot.lifecycle.plan import Person, Plan, Review, Revision, Split
     from runner.contract import Work
+    from runner.results import IssueText
 
 NO_PATCH = "There is no text to show: the change is in binary files or file modes alone."
 """What stands in the place of an empty patch."""
@@ -135,9 +136,29 @@ def pull_request(plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> tuple[str,
         decisions=[
             (a, a.gate) for made in (plan.plan_approval, plan.diff_approval) if made is not None for a in made.all
         ],
+        **_who(plan.policy),
     )
     titles = (text.title if text is not None else "", document.title, f"Plan for issue {plan.issue_number}")
     return next(filter(None, map(_cut_title, titles))), body
+
+
+COSTS = ("<!-- costs -->", "<!-- end of costs -->")
+"""Between these the pull request's text says what it cost; people may write around them."""
+
+
+def with_costs(body: str, cost: PlanCost) -> str | None:
+    """Return a pull request's text with its costs as they are now; None where it does not say any more."""
+    before, start, rest = body.partition(COSTS[0])
+    _, end, after = rest.partition(COSTS[1])
+    if not start or not end:
+        return None
+    return f"{before}{start}\n{fill('pull_request_cost', cost=cost)}\n\n{end}{after}"
+
+
+def recommended_issue(plan: Plan, text: IssueText) -> tuple[str, str]:
+    """Return title and body of the issue that a recommendation becomes."""
+    body = fill("recommended_issue", plan=plan, text=text)
+    return _cut_title(text.title) or f"Recommended for #{plan.issue_number}", body
 
 
 def check_run(plan: Plan, sentence: str | None = None, *, shown: bool = True) -> tuple[str, str]:

@@ -16,7 +16,15 @@ from bot.worker.effects.posts import costs_of
 from bot.worker.schedule import ALARM_PAUSE
 
 if TYPE_CHECKING:
-    from bot.lifecycle.effects import AdvanceBranch, CheckBase, DeleteBranch, DeleteNext, OpenPullRequest, ReadBack
+    from bot.lifecycle.effects import (
+        AdvanceBranch,
+        CheckBase,
+        DeleteBranch,
+        DeleteNext,
+        OpenPullRequest,
+        ReadBack,
+        UpdatePull,
+    )
     from bot.lifecycle.plan import Plan
     from bot.store.outbox import Claimed
     from bot.worker.context import Context
@@ -122,6 +130,20 @@ def advance_branch(ctx: Context, claimed: Claimed, effect: AdvanceBranch) -> Don
         return found(claimed, moved, "the further work is elsewhere")
     ctx.gateway.advance_branch(plan.repo, plan.branch, effect.head, expected=effect.expected)
     return found(claimed, ev.BranchAdvanced(**said, head=effect.head), f"{plan.branch} is at {effect.head[:12]}")
+
+
+def update_pull(ctx: Context, claimed: Claimed, _effect: UpdatePull) -> Done:
+    """Bring the costs in the pull request's text up to date; whatever people wrote around them stays."""
+    plan = _plan(ctx, claimed)
+    if plan.pull_request is None:
+        return Done("no pull request")
+    body = ctx.gateway.pull_body(plan.repo, plan.pull_request)
+    fresh = wording.with_costs(body, costs_of(ctx, plan))
+    if fresh is None:
+        return Done("people have written over the costs: they are left alone")
+    if fresh != body:
+        ctx.gateway.edit_pull(plan.repo, plan.pull_request, fresh)
+    return Done("up to date")
 
 
 def delete_next(ctx: Context, claimed: Claimed, effect: DeleteNext) -> Done:

@@ -33,7 +33,8 @@ def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
     """Dispatch the plan's open job, unless what was approved reads otherwise now."""
     with ctx.store.read() as tx:
         plan = plans.get(tx, claimed.plan_uid or "")
-    if plan is None or plan.job is None or plan.job.id != effect.job:
+    job = next((job for job in plan.open_jobs if job.id == effect.job), None) if plan else None
+    if plan is None or job is None:
         return Done("the job is no longer open")
     info = ctx.gateway.repository(plan.repo)
     node = plan.revision.node_id if plan.revision else None
@@ -155,6 +156,7 @@ def job_spec(
         ledger=_ledger(plan, job),
         inspector=policy.inspector if job.kind is JobKind.EXECUTE else None,
         known=known,
+        recommendation=next((each.what for each in plan.recommended if each.job == job), None),
         agents=plan.choices.agents(policy),
         gates=gates,
         detect_gates=policy.gates is None,

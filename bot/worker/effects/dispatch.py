@@ -40,7 +40,7 @@ def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
     node = plan.revision.node_id if plan.revision else None
     looked = Glance(comments=(node,) if node else (), branches=(info.default_branch,), file=POLICY_PATH)
     with ctx.gateway.glance(plan.repo, looked):
-        return _dispatched(ctx, claimed, plan, plan.job, info)
+        return _dispatched(ctx, claimed, plan, job, info)
 
 
 def _dispatched(ctx: Context, claimed: Claimed, plan: Plan, job: Job, info: RepositoryInfo) -> Done:

@@ -115,3 +115,22 @@ def test_the_comments_of_who_may_not_steer_and_of_bots_are_no_words_to_the_agent
     village.settle()
     assert village.stands(issue) == "in_review, waits for diff_decision"
     assert village.thread(issue) == [*REVIEWED, "alice: /revise", "not_now"]
+
+
+def test_a_reply_that_quotes_lines_of_the_review_travels_with_them(village: Village) -> None:
+    issue = village.reviewed("rounded up")
+    village.mia.comment(issue, "> +rounded up\n\nI may only read.")
+    village.bob.comment(issue, "> +rounded up\n\nWhy up?")
+    village.bob.comment(issue, "> Something else altogether\n\nThat is no line of it.")
+    village.settle()
+    assert village.stands(issue) == "in_review, waits for diff_decision"
+    village.press(issue, "alice", "revise")
+    assert village.stands(issue) == "executing, waits for runner"
+    runner = village.runner(issue)
+    runner.execute({"shop/basket.py": "rounded"})
+    (said,) = runner.spec.feedback
+    assert (said.kind, said.author, said.text) == ("review", "bob", "Why up?")
+    assert "rounded up" in said.quote
+    village.bob.comment(issue, "/revise")
+    village.settle()
+    assert village.thread(issue)[-2:] == ["bob: /revise", "not_now"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from bot.github.gateway import Missing
 from bot.lifecycle.answers import answers_beside
 from bot.lifecycle.approvers import is_bot
+from bot.lifecycle.costs import PlanCost
 from bot.lifecycle.patches import line_at
 from bot.lifecycle.plan import comment_name, posted_before
 from bot.lifecycle.policy import Action, may
@@ -19,7 +20,7 @@ from bot.lifecycle.wording.limits import TooLong
 from runner.contract import Feedback
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from bot.github.gateway import Comment, InlineComment
     from bot.lifecycle.plan import Person, Plan, Review, Revision
@@ -35,16 +36,41 @@ Gathered = tuple[tuple[Feedback, ...], tuple[str, ...]]
 
 
 def of_review(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
-    """Return what stands on the commits of the plan's branch, for ``/revise`` of a diff that is up for decision."""
+    """Return what was said to a diff under decision, for ``/revise``.
+
+    That is comments on the commits of the plan's branch, and replies that quote lines of the review.
+    """
     if plan is None or plan.review is None or plan.state is not State.IN_REVIEW:
         return (), ()
-    work = plan.review.work
+    allowed = allowed_to(ctx, plan, policy, Action.STEER)
+    said = chain(_on_commits(ctx, plan, plan.review, allowed), _quoting(ctx, plan, plan.review, allowed))
+    chosen = list(islice(said, MOST_REMARKS))
+    return tuple(remark for _, remark in chosen), tuple(dict.fromkeys(name for name, _ in chosen))
+
+
+def _on_commits(
+    ctx: Context, plan: Plan, review: Review, allowed: Callable[[Person], bool]
+) -> Iterator[tuple[str, Feedback]]:
+    """Yield the comments on the commits of the plan's branch, each with its name."""
     try:
-        written = ctx.gateway.commit_comments(plan.repo, work.base, work.head)
+        written = ctx.gateway.commit_comments(plan.repo, review.work.base, review.work.head)
     except Missing:
-        return (), ()
-    chosen = unheard(plan, "commit_comment", written, allowed_to(ctx, plan, policy, Action.STEER))
-    return tuple(remark_of(comment, plan.review) for _, comment in chosen), tuple(name for name, _ in chosen)
+        return
+    for name, comment in unheard(plan, "commit_comment", written, allowed):
+        yield name, remark_of(comment, review)
+
+
+def _quoting(
+    ctx: Context, plan: Plan, review: Review, allowed: Callable[[Person], bool]
+) -> Iterator[tuple[str, Feedback]]:
+    """Yield what was said to lines of the diff review since it was posted, with the name of its comment."""
+    text = wording.review_comment(plan, PlanCost(), "")
+    for comment, author in _since_posted(ctx, plan, review, review.thread or plan.issue_number):
+        found = read_remarks(comment.body, text, author.login)
+        if found and allowed(author):
+            for remark in found:
+                said = {"kind": "review", "text": remark.text[:LONGEST_REMARK]}
+                yield comment_name(comment.id), remark.model_copy(update=said)
 
 
 def of_plan(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
@@ -62,7 +88,7 @@ def of_plan(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
     allowed = allowed_to(ctx, plan, policy, Action.ANSWER)
     said: list[Feedback] = []
     heard = []
-    for comment, author in _since_posted(ctx, plan, plan.text_origin):
+    for comment, author in _since_posted(ctx, plan, plan.text_origin, plan.issue_number):
         found = _said_to(plan, text, comment, author, allowed)
         if found and len(said) + len(found) > MOST_REMARKS:
             break
@@ -72,9 +98,9 @@ def of_plan(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
     return tuple(said), tuple(heard)
 
 
-def _since_posted(ctx: Context, plan: Plan, shown: Revision) -> Iterable[tuple[Comment, Person]]:
-    """Yield the comments of people that no agent has had, written where the plan's text could be read."""
-    for comment in ctx.gateway.comments(plan.repo, plan.issue_number):
+def _since_posted(ctx: Context, plan: Plan, shown: Revision | Review, where: int) -> Iterator[tuple[Comment, Person]]:
+    """Yield the comments of people that no agent has had, written where the plan's text or its diff could be read."""
+    for comment in ctx.gateway.comments(plan.repo, where):
         new = comment_name(comment.id) not in plan.heard and posted_before(shown, comment.created_at, comment.id)
         if new and comment.author is not None and not comment.by_app and not is_bot(comment.author.login):
             yield comment, comment.author

@@ -14,7 +14,7 @@ from bot.lifecycle.requests import Request, decide
 from bot.lifecycle.rights import Refusal
 from bot.store import outbox, plans
 from bot.store.events import EVENT
-from bot.worker.apply import QUEUE, apply, ask_queue, open_new
+from bot.worker.apply import QUEUE, apply, open_new
 from bot.worker.asking import answer, ask, refuse, tell_faults, unjudged
 from bot.worker.context import Judged
 from bot.worker.queues import look_again
@@ -52,15 +52,13 @@ class Advance:
             return ask(tx, Request.model_validate_json(delivery.body))
         if delivery.event == "authorised":
             return self._decide(tx, Judged.model_validate_json(delivery.body))
-        if delivery.event in {"policy_read", "policy_pushed"}:
+        if delivery.event == "policy_read":
             return self._policy(tx, delivery, fx.ShowPolicyCheck.model_validate_json(delivery.body))
         return self._event(tx, delivery)
 
     def _policy(self, tx: Tx, delivery: Delivery, show: fx.ShowPolicyCheck) -> str:
-        """Show what was found; what a push brought into force can let plans start or stand still."""
+        """Show on the commit what was found."""
         outbox.add(tx, [show], lane=delivery.lane, installation_id=show.repo.installation_id)
-        if delivery.event == "policy_pushed":
-            ask_queue(tx, show.repo.id, show.repo.installation_id, show.key)
         return show.reason or "the policy file can be used"
 
     def _event(self, tx: Tx, delivery: Delivery) -> str:

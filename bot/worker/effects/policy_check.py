@@ -33,14 +33,14 @@ def look(ctx: Context, claimed: Claimed, effect: LookAtPolicy) -> Done:
     key = f"policy_check:{effect.repo.id}:{effect.head}"
     line, reason = (fault.line, fault.reason) if fault else (0, "")
     show = ShowPolicyCheck(key=key, repo=effect.repo, head=effect.head, line=line, reason=reason)
-    return Done(reason or "can be used", (*news, _delivery(claimed, effect, show)))
+    return Done(reason or "can be used", (*news, _delivery(claimed, show)))
 
 
-def _delivery(claimed: Claimed, effect: LookAtPolicy, show: ShowPolicyCheck) -> NewDelivery:
+def _delivery(claimed: Claimed, show: ShowPolicyCheck) -> NewDelivery:
     return NewDelivery(
         guid=f"effect:{claimed.key}",
         source="effect",
-        event="policy_pushed" if effect.pushed else "policy_read",
+        event="policy_read",
         lane=claimed.lane,
         body=show.model_dump_json(),
         installation_id=claimed.installation_id,

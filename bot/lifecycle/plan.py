@@ -122,6 +122,8 @@ class Plan(Frozen):
     pull_request_url: str | None = None
     merged_at: float | None = None
     rework: Rework | None = None
+    fixes: int = 0
+    """Times that failing checks of the pull request were worked on without a person asking, over its whole life."""
     recommended: tuple[Recommended, ...] = ()
     """What its agents recommended so far, by number."""
     unverified: Unverified | None = None
@@ -217,6 +219,12 @@ class Plan(Frozen):
     def frozen(self) -> bool:
         """Whether it is held in a way that lets nobody steer it and nothing of it run."""
         return self.hold is not None and not self.hold.pauses
+
+    @property
+    def mends_itself(self) -> bool:
+        """Whether failing checks of the pull request are still worked on without a person asking."""
+        as_approved = self.state is State.PR_OPEN and self.unverified is None and self.branch_head == self.approved_head
+        return as_approved and self.fixes < self.policy.ci.fix
 
     @property
     def accepted(self) -> tuple[tuple[int, Recommended], ...]:

@@ -206,6 +206,8 @@ class Rework(Frozen):
     review: Review | None
     """What was approved of the pull request before."""
     diff_approval: Approval | None
+    by_itself: bool = False
+    """Nobody asked for it: checks failed, and the policy has them mended."""
 
 
 class Recommended(Frozen):

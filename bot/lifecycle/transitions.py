@@ -215,7 +215,8 @@ ROWS: dict[type, tuple[Cells, ...]] = {
     ev.CiReported: (
         at(V, ci.ci_reported, to={R, F}),
         at(R, ci.ci_reported),
-        stay(ALL - {V, R}, "no pushed commit waits for checks or is in review"),
+        at(P, rework.mend, to=X),
+        stay(ALL - {V, R, P}, "no pushed commit waits for checks or is in review"),
     ),
     ev.CiDue: (at(V, ci.ci_due), stay(ALL - {V}, "nothing waits for checks")),
     ev.ReviewPosted: (at(R, world.review_posted), stay(ALL - {R}, "no longer in review")),

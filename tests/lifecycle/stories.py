@@ -327,6 +327,13 @@ STATUS = {
     "in_review-posting": plan(State.IN_REVIEW, WaitingOn.BOT, **REVIEWED),
     "pr_open": plan(State.PR_OPEN, WaitingOn.MERGE, **DONE),
     "rework-executing": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(), **REWORKED),
+    "rework-itself": plan(
+        State.EXECUTING,
+        WaitingOn.RUNNER,
+        job=job(),
+        **{**REWORKED, "rework": REWORKED["rework"].model_copy(update={"by_itself": True})},
+        fixes=1,
+    ),
     "rework-waiting": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(claimed=False), **REWORKED),
     "rework-conflict": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(merge_base_in=True), **REWORKED),
     "rework-verifying": plan(State.VERIFYING, WaitingOn.RUNNER, job=job(), **REWORKED),

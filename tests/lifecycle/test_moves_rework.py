@@ -6,7 +6,9 @@ import pytest
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
+from bot.lifecycle.ci import CiCheck, CiState
 from bot.lifecycle.plan import Hold, Person, Rework, Unverified
+from bot.lifecycle.policy import CiPolicy
 from bot.lifecycle.rework import STATES
 from bot.lifecycle.states import HoldCause, State, Via, WaitingOn
 from bot.lifecycle.transitions import EVENTS, rule_of
@@ -186,3 +188,41 @@ def test_nothing_leaves_the_pull_request_behind(state, event):
 def test_the_merge_queue_and_reactions_go_on():
     assert put(AT_WORK, ev.PullRequestQueued(**AT, queued=True)).plan.in_merge_queue
     assert put(SHOWN, said(ev.UpdateRequested, text="x", via=Via.REACTION)).effects == ()
+
+
+# begun by itself
+
+MENDING = OPEN.model_copy(update={"policy": stories.POLICY.model_copy(update={"ci": CiPolicy(fix=2)})})
+
+
+def reported(*states, head=HEAD):
+    checks = tuple(CiCheck(name=f"check {n}", state=state, app="ci") for n, state in enumerate(states))
+    return ev.CiReported(**AT, head=head, checks=checks, logs={"check 0": "cc: no such file"})
+
+
+def test_failing_checks_of_the_verified_head_are_mended_by_itself_as_often_as_allowed():
+    step = put(MENDING, reported(CiState.FAILED, CiState.PASSED))
+    after = step.plan
+    assert (after.state, after.job.head, after.fixes, after.rework.by_itself) == (State.EXECUTING, HEAD, 1, True)
+    assert [(f.kind, f.text) for f in after.feedback] == [
+        ("ci", "The check check 0 ended as failed.\ncc: no such file")
+    ]  # fmt: skip
+    assert step.note.startswith("fix 1 of 2 by itself")
+    joined = put(APPROVED.model_copy(update={"policy": MENDING.policy, "fixes": 2}), ev.BranchAdvanced(**AT, head=NEXT))
+    assert unchanged(joined.plan, put(joined.plan, reported(CiState.FAILED, head=NEXT)))
+
+
+@pytest.mark.parametrize(
+    ("before", "event"),
+    [
+        (OPEN, reported(CiState.FAILED)),
+        (MENDING, reported(CiState.PASSED)),
+        (MENDING, reported(CiState.FAILED, CiState.PENDING)),
+        (MENDING, reported(CiState.FAILED, head=OTHER)),
+        (put(MENDING, ev.BranchMoved(**AT, head=OTHER, by=BOB)).plan, reported(CiState.FAILED, head=OTHER)),
+        (MENDING.model_copy(update={"fixes": 2}), reported(CiState.FAILED)),
+    ],
+    ids=["not allowed", "nothing fails", "not ended", "another commit", "a person's commit", "often enough"],
+)
+def test_nothing_else_is_mended_by_itself(before, event):
+    assert unchanged(before, put(before, event))

@@ -235,3 +235,27 @@ def test_somebody_elses_push_to_its_branch_voids_it(village: Village) -> None:
     village.settle()
     assert village.stands(issue) == "pr_open, waits for merge"
     assert village.workshop.tip(NEXT) == theirs
+
+
+def test_by_the_policy_failing_checks_are_mended_without_a_word_but_not_for_ever(village: Village) -> None:
+    village.set_policy("sandbox: auto\ngates: [{name: tests, run: 'true'}]\nci: {fix: 1}\n")
+    issue, pull, head = opened(village)
+    village.github.control.report_check(village.repository, head, "build", "failure", log="cc: no such file")
+    village.settle()
+    village.later(60)
+    assert village.stands(issue) == "executing, waits for runner", village.known()
+    assert "fix 1 of at most 1" in village.text(issue, "status")
+    runner = village.runner(issue)
+    done = runner.execute({"shop/basket.py": "mended"})
+    assert [(f.kind, f.text.splitlines()[-1]) for f in runner.spec.feedback] == [("ci", "cc: no such file")]
+    assert village.thread(pull) == ["review 3"]
+    village.alice.comment(pull, "/approve")
+    village.settle()
+    assert village.workshop.tip("plan/1") == done
+    village.github.control.report_check(village.repository, done, "build", "failure", log="cc: no such file")
+    village.later(60)
+    assert village.stands(issue) == "pr_open, waits for merge"
+    assert village.thread(issue) == ISSUE
+    assert [note for note in village.notes(issue, "ci_reported") if "by itself" in note] == [
+        f"fix 1 of 1 by itself: further work from {head[:12]}, by 1 remarks"
+    ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
+from bot.lifecycle.ci import MOST_LOGS, CiState, latest
 from bot.lifecycle.moves import pulls, world
 from bot.lifecycle.moves.ci import wait_again
 from bot.lifecycle.moves.common import Step, answer, changed, conclude_check, drop_job, moved, open_job
@@ -51,6 +52,28 @@ def _begin(plan: Plan, event: events.FixRequested | events.ReviseRequested) -> S
     step = start(plan, head, (*words, *event.remarks))
     said = tuple(effect for effect in unheard.effects if not isinstance(effect, fx.ShowStatus))
     return Step(step.plan, (*said, *step.effects), step.note)
+
+
+def mend(plan: Plan, event: events.CiReported) -> Step:
+    """Begin a fix by itself where all checks of the verified head have ended and some failed, as often as allowed."""
+    checks = latest(event.checks)
+    failed = [check for check in checks if check.state is CiState.FAILED]
+    if not plan.mends_itself or event.head != plan.approved_head:
+        return Step(plan, (), "nothing is mended without a person asking")
+    if not failed or any(check.state is CiState.PENDING for check in checks):
+        return Step(plan, (), "the checks have not all ended" if failed else "no check fails")
+    words = tuple(
+        Feedback(
+            kind="ci",
+            author=check.app[:300] or "ci",
+            text=f"The check {check.name} ended as {check.conclusion or 'failed'}.\n{event.logs.get(check.name, '')}",
+        )
+        for check in failed[:MOST_LOGS]
+    )
+    step = start(changed(plan, fixes=plan.fixes + 1), event.head, words)
+    rework = step.plan.rework.model_copy(update={"by_itself": True}) if step.plan.rework else None
+    note = f"fix {plan.fixes + 1} of {plan.policy.ci.fix} by itself: {step.note}"
+    return Step(changed(step.plan, rework=rework), step.effects, note)
 
 
 def start(plan: Plan, head: str, feedback: tuple[Feedback, ...]) -> Step:

@@ -8,7 +8,7 @@ from bot.errors import Permanent
 from bot.github.ensure import marked
 from bot.github.gateway import Missing
 from bot.lifecycle import events as ev
-from bot.lifecycle.ci import LONGEST_LOG, MOST_LOGS, outlook
+from bot.lifecycle.ci import LONGEST_LOG, MOST_LOGS, CiState, latest, outlook
 from bot.lifecycle.states import WaitingOn
 from bot.store import plans
 from bot.worker.context import Done, found
@@ -30,14 +30,16 @@ def read_ci(ctx: Context, claimed: Claimed, _effect: ReadCi) -> Done:
         return Done("nothing was pushed")
     head = plan.review.work.head
     checks = ctx.gateway.checks(plan.repo, head)
-    logs = _logs(ctx, plan, checks) if plan.waiting_on is WaitingOn.CI else {}
+    logs = _logs(ctx, plan, checks) if plan.waiting_on is WaitingOn.CI or plan.mends_itself else {}
     event = ev.CiReported(at=ctx.now(), source=claimed.key, head=head, checks=checks, logs=logs)
     return found(claimed, event, f"{len(checks)} checks of {head[:12]}")
 
 
 def _logs(ctx: Context, plan: Plan, checks: tuple[CiCheck, ...]) -> dict[str, str]:
-    failed = outlook(plan.policy.ci.require, checks).failed[:MOST_LOGS]
-    return {check.name: _log(ctx, plan, check) for check in failed}
+    failed = outlook(plan.policy.ci.require, checks).failed
+    if plan.mends_itself:
+        failed = tuple(check for check in latest(checks) if check.state is CiState.FAILED)
+    return {check.name: _log(ctx, plan, check) for check in failed[:MOST_LOGS]}
 
 
 def _log(ctx: Context, plan: Plan, check: CiCheck) -> str:

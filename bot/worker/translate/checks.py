@@ -39,7 +39,8 @@ def read_status(tx: Tx, delivery: Delivery, said: pl.StatusPayload, _bot: int) -
 def _reported(tx: Tx, delivery: Delivery, head: str) -> str:
     """Ask what all checks of a commit say, where that still matters; one question stands for all that were told."""
     plan = plans.latest(tx, delivery.lane)
-    if plan is None or plan.review is None or plan.review.work.head != head or plan.state not in HEARS_CHECKS:
+    hears = plan is not None and (plan.state in HEARS_CHECKS or plan.mends_itself)
+    if plan is None or plan.review is None or plan.review.work.head != head or not hears:
         return "nothing waits for checks of this commit"
     effect = fx.ReadCi(key=f"{plan.uid}:ci:{delivery.guid}", settle=SETTLE_SECONDS)
     new = outbox.add(tx, [effect], lane=plan.lane, installation_id=plan.repo.installation_id, plan_uid=plan.uid)

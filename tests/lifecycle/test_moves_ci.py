@@ -106,6 +106,16 @@ def test_retry_with_words_is_for_the_agent():
     assert put(LATE, said(ev.RetryRequested, text="Build less.")).plan.state is State.APPROVED
 
 
+def test_further_work_on_a_pull_request_waits_and_is_retried_alike():
+    rework = stories.STATUS["rework-in_review"].rework
+    late = LATE.model_copy(update={"rework": rework, "pull_request": 34})
+    step = put(late, said(ev.RetryRequested, 9_000.0))
+    assert (step.plan.state, step.plan.waiting_on, step.plan.rework) == (State.VERIFYING, WaitingOn.CI, rework)
+    failed = put(WAITING.model_copy(update={"rework": rework}), reported(check("build", CiState.FAILED)))
+    again = put(failed.plan, said(ev.RetryRequested))
+    assert (again.plan.state, [f.kind for f in again.plan.feedback]) == (State.EXECUTING, ["ci"])
+
+
 @pytest.mark.parametrize(
     ("before", "event", "note"),
     [

@@ -342,6 +342,7 @@ EXTRA = {
     ev.Answered: {"answers": ()},
     ev.PriorityChosen: {"priority": PlanPriority.LOW},
     ev.DependsChosen: {"depends_on": (7,)},
+    ev.RecommendationsAccepted: {"numbers": (1,)},
     **{kind: fields for kind, (fields, _) in CHOSEN.items()},
 }
 REFUSED = [

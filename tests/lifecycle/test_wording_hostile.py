@@ -6,15 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.lifecycle.ci import CiCheck, CiState
 from bot.lifecycle.commands import parse
 from bot.lifecycle.costs import PlanCost
 from bot.lifecycle.effects import Topic
-from bot.lifecycle.plan import Failure, Revision
+from bot.lifecycle.plan import Child, Failure, Person, Revision, Split, Unverified
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import Gate, State, WaitingOn
 from bot.lifecycle.wording import escape, render
 from runner.contract import Collision, Feedback, FileChange, GateResult, GateStatus, JobKind, Outcome
-from runner.results import ExecutionSummary, PullRequestText, Verdict
+from runner.results import ExecutionSummary, Finding, Inspection, IssueText, PullRequestText, Recommendation, Verdict
 from tests.lifecycle import stories
 from tests.lifecycle.makers import ALICE, document
 from tests.lifecycle.markdown_seen import links, mentions, outside_code, references, tags
@@ -52,20 +53,32 @@ def everywhere(text: str) -> dict[str, str]:
         risks=(text,),
         questions=(text,),
         reason=text,
+        changes=(text,),
     )
     gate = GateResult(name=line, blocking=True, status=GateStatus.FAILED, seconds=1, summary=line, tail=text)
     revision = Revision(number=1, document=written, gates=(stories.spec(line, text),), comment_id=5)
+    advice = Recommendation(title=line, reason=text, paths=(line,))
     work = stories.WORK.model_copy(
         update={
             "files": (FileChange(path=text, status="added", added=1, removed=0),),
             "patch": text,
             "moved_base_paths": (text,),
             "collisions": (Collision(issue=34, branch=line, head="e" * 40, paths=(text,), paths_total=1),),
-            "summary": ExecutionSummary(status="done", summary=text, deviations=(text,)),
+            "summary": ExecutionSummary(
+                status="done",
+                summary=text,
+                deviations=(text,),
+                delivered=(text,),
+                missing=(text,),
+                recommendations=(advice,),
+            ),
             "pull_request": PullRequestText(title=line[:256], body=text),
         }
     )
-    review = stories.GREEN.model_copy(update={"work": work, "gates": (gate,), "notes": (text,)})
+    inspection = Inspection(summary=text, findings=(Finding(severity="high", path=line, line=1, text=text),))
+    said = tuple(CiCheck(name=line, state=state, conclusion=line, url=text, app=line) for state in CiState)
+    seen = {"inspection": inspection, "ci": said}
+    review = stories.GREEN.model_copy(update={"work": work, "gates": (gate,), "notes": (text,), **seen})
     sandbox = stories.SANDBOX.model_copy(update={"sentence": text})
     failure = Failure(
         outcome=Outcome.BLOCKED, sentence=text, during=JobKind.EXECUTE, gates=(gate,), output_tail=text, notes=(text,)
@@ -89,6 +102,14 @@ def everywhere(text: str) -> dict[str, str]:
         ("approved", {"state": State.APPROVED, "waiting_on": WaitingOn.OVERLAP, "waits_for": (text, "#1")}),
     ):
         found[f"status-{name}"] = render.status_comment(plan.model_copy(update=fields), cost)
+    asked = {"state": State.DRAFT, "waiting_on": WaitingOn.ANSWERS, "failure": None}
+    found["status-answers"] = render.status_comment(plan.model_copy(update=asked), cost)
+    pushed = {"state": State.PR_OPEN, "unverified": Unverified(head="e" * 40, by=Person(id=1, login=line))}
+    found["status-pushed"] = render.status_comment(plan.model_copy(update=pushed), cost)
+    parts = Split(number=1, by=ALICE, summary=text, children=(Child(document=written), Child(document=written)))
+    found["title-of-a-part"], found["part"] = render.child_issue(plan.model_copy(update={"split": parts}), parts, 1)
+    wanted = IssueText(title=line[:256] or "x", body=text)
+    found["title-of-what-was-recommended"], found["recommended"] = render.recommended_issue(plan, wanted)
     confined = plan.model_copy(update={"review": review.model_copy(update={"sandbox": sandbox})})
     found["review"] = render.review_comment(confined, cost, stories.COMPARE)
     found["check"] = render.check_run(plan, text)[1]
@@ -109,11 +130,11 @@ def test_foreign_text_is_text_and_nothing_else(text):
     for name, shown in everywhere(text).items():
         assert mentions(shown) == set(), name
         assert {r for r in references(shown) if not r.startswith(OUR_LINKS)} <= OURS, name
-        if name != "title":  # where neither Markdown nor markers are looked for
+        if not name.startswith("title"):  # where neither Markdown nor markers are looked for
             assert parse(shown) == (), name
             assert "<!-- twogate" not in shown.lower(), name
             assert "<!--twogate" not in shown.lower(), name
-            assert tags(shown) == set(), name
+            assert tags(shown) == (set(render.COSTS) if name == "pull-request" else set()), name
             assert all(link.startswith(OUR_LINKS) for link in links(shown)), name
         assert not set("\u202e\u202c\u2066\u2069\ufeff\x1b\x00\U000e0041") & set(shown), name
 

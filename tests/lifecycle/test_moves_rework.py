@@ -7,6 +7,7 @@ import pytest
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.ci import CiCheck, CiState
+from bot.lifecycle.moves.rework import drop
 from bot.lifecycle.plan import Hold, Person, Rework, Unverified
 from bot.lifecycle.policy import CiPolicy
 from bot.lifecycle.rework import STATES
@@ -226,3 +227,7 @@ def test_failing_checks_of_the_verified_head_are_mended_by_itself_as_often_as_al
 )
 def test_nothing_else_is_mended_by_itself(before, event):
     assert unchanged(before, put(before, event))
+
+
+def test_where_there_is_none_nothing_is_dropped():
+    assert drop(OPEN, "x") == (OPEN, ())

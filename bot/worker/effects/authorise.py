@@ -66,7 +66,7 @@ def _glance(request: Request, plan: Plan | None, default_branch: str) -> Glance:
     """Return what is looked at for any decision about a request."""
     shown = (plan.revision, plan.review) if plan else ()
     nodes = (request.comment_node, *(comment.node_id for comment in shown if comment))
-    branches = (default_branch, plan.branch) if plan and plan.state is State.IN_REVIEW else (default_branch,)
+    branches = (default_branch, plan.work_branch) if plan and plan.state is State.IN_REVIEW else (default_branch,)
     return Glance(issue=request.issue_number, comments=tuple(filter(None, nodes)), branches=branches, file=POLICY_PATH)
 
 

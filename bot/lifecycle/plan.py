@@ -120,6 +120,8 @@ class Plan(Frozen):
     status_comment_id: int | None = None
     pull_request: int | None = None
     pull_request_url: str | None = None
+    costs_sha256: str | None = None
+    """Hash of what the pull request said of the costs when it was opened."""
     merged_at: float | None = None
     rework: Rework | None = None
     fixes: int = 0

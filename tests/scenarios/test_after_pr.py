@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.scenarios.village import APP
+
 if TYPE_CHECKING:
     from tests.scenarios.village import Village
 
@@ -124,3 +126,15 @@ def test_what_is_said_on_the_pull_request_is_answered_there(village: Village) ->
     village.settle()
     assert village.thread(pull) == ["alice: /approve", "rita: /cancel", "not_now", "not_allowed"]
     assert village.thread(issue) == ISSUE
+
+
+def test_a_merge_after_which_nothing_was_spent_does_not_touch_the_pull_request_again(village: Village) -> None:
+    issue = village.pulled()
+    number = village.plan(issue).pull_request or 0
+    before = len(village.github.journal.entries)
+    village.alice.merge(number)
+    village.settle()
+    assert village.stands(issue) == "merged"
+    later = [entry for entry in village.github.journal.entries[before:] if entry.actor == f"{APP}[bot]"]
+    assert later, "the bot did something"
+    assert not [entry for entry in later if entry.path.endswith(f"/pulls/{number}")]

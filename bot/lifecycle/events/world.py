@@ -92,6 +92,8 @@ class PullRequestOpened(BaseEvent):
     type: Literal["pull_request_opened"] = "pull_request_opened"
     number: int
     url: str
+    costs_sha256: str | None = None
+    """Hash of what its text says of the costs."""
 
 
 class ApprovalVoid(BaseEvent):

@@ -152,7 +152,12 @@ def with_costs(body: str, cost: PlanCost) -> str | None:
     _, end, after = rest.partition(COSTS[1])
     if not start or not end:
         return None
-    return f"{before}{start}\n{fill('pull_request_cost', cost=cost)}\n\n{end}{after}"
+    return f"{before}{start}\n{costs(cost)}\n\n{end}{after}"
+
+
+def costs(cost: PlanCost) -> str:
+    """Return what a pull request's text says of the costs."""
+    return fill("pull_request_cost", cost=cost)
 
 
 def recommended_issue(plan: Plan, text: IssueText) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from bot.store import jobs, plans, throttles
 from bot.worker import push_tokens
 from bot.worker.context import Done, found
 from bot.worker.effects.posts import costs_of
+from bot.worker.effects.texts import sha256
 from bot.worker.schedule import ALARM_PAUSE
 
 if TYPE_CHECKING:
@@ -107,11 +108,13 @@ def open_pull_request(ctx: Context, claimed: Claimed, effect: OpenPullRequest) -
     if head != effect.head:
         return found(claimed, ev.BranchMoved(**said, head=head), "the branch is elsewhere")
     info = ctx.gateway.repository(plan.repo)
-    title, body = wording.pull_request(plan, costs_of(ctx, plan), web=ctx.web)
+    cost = costs_of(ctx, plan)
+    title, body = wording.pull_request(plan, cost, web=ctx.web)
     pull = ctx.gateway.ensure_pull(
         plan.repo, branch=plan.branch, base=info.default_branch, title=title, body=body, first=claimed.first
     )
-    return found(claimed, ev.PullRequestOpened(**said, number=pull.number, url=pull.url), f"#{pull.number}")
+    event = ev.PullRequestOpened(**said, number=pull.number, url=pull.url, costs_sha256=sha256(wording.costs(cost)))
+    return found(claimed, event, f"#{pull.number}")
 
 
 def advance_branch(ctx: Context, claimed: Claimed, effect: AdvanceBranch) -> Done:
@@ -137,8 +140,11 @@ def update_pull(ctx: Context, claimed: Claimed, _effect: UpdatePull) -> Done:
     plan = _plan(ctx, claimed)
     if plan.pull_request is None:
         return Done("no pull request")
+    cost = costs_of(ctx, plan)
+    if sha256(wording.costs(cost)) == plan.costs_sha256:
+        return Done("nothing was spent since it was opened")
     body = ctx.gateway.pull_body(plan.repo, plan.pull_request)
-    fresh = wording.with_costs(body, costs_of(ctx, plan))
+    fresh = wording.with_costs(body, cost)
     if fresh is None:
         return Done("people have written over the costs: they are left alone")
     if fresh != body:

@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 
 SAID = "fullDatabaseId id body createdAt updatedAt"
 """What is read of a comment; its plain number may be too large for GraphQL's integers."""
+BESIDE = frozenset({"label", "others", "seen"})
+"""What goes beside the status comment. Where it is refused for good, the comment alone tells where the plan stands."""
 CHECK_PATH = re.compile(r"/([1-9][0-9]{0,18})$")
 """Where the page of a check run ends: in its number."""
 FIND_ISSUE = """
@@ -94,8 +96,11 @@ class Shows(Ensures):
     def _shown(self, repo: Repo, number: int, shown: Shown, done: Outcome) -> Comment:
         """Return the comment, once everything that can be is done."""
         faults = dict(done.faults)
-        if isinstance(refused := faults.pop("seen", None), Permanent):
-            log.info("#%s of repository %s was not reacted to: %s", number, repo.id, refused)
+        for name in BESIDE & faults.keys():
+            refused = faults[name]
+            if isinstance(refused, Permanent) and (name == "seen" or not isinstance(refused, Missing)):
+                log.warning("#%s of repository %s lacks %r: %s", number, repo.id, name, refused)
+                del faults[name]
         if isinstance(faults.get("comment"), Missing):
             del faults["comment"]
             comment = self.ensure_comment(repo, number, shown.key, shown.body, first=False)

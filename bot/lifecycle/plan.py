@@ -31,7 +31,7 @@ from bot.lifecycle.records import (
     Unverified,
     posted_before,
 )
-from bot.lifecycle.states import ENDED, Frozen, Gate, Limit, State, WaitingOn
+from bot.lifecycle.states import ENDED, PAUSES, Frozen, Gate, Limit, State, WaitingOn
 from runner.contract import Feedback
 
 if TYPE_CHECKING:
@@ -221,6 +221,12 @@ class Plan(Frozen):
     def frozen(self) -> bool:
         """Whether it is held in a way that lets nobody steer it and nothing of it run."""
         return self.hold is not None and not self.hold.pauses
+
+    @property
+    def pause(self) -> Hold | None:
+        """What of its hold stands on where the pull request is open: a pause, since it keeps further work back."""
+        causes = tuple(cause for cause in self.hold.causes if cause in PAUSES) if self.hold else ()
+        return self.hold.model_copy(update={"causes": causes}) if self.hold and causes else None
 
     @property
     def mends_itself(self) -> bool:

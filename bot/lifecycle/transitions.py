@@ -218,7 +218,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         at(P, rework.mend, to=X),
         stay(ALL - {V, R, P}, "no pushed commit waits for checks or is in review"),
     ),
-    ev.CiDue: (at(V, ci.ci_due), stay(ALL - {V}, "nothing waits for checks")),
+    ev.CiDue: (at({V, P}, ci.ci_due), stay(ALL - {V, P}, "nothing waits for checks")),
     ev.ReviewPosted: (at(R, world.review_posted), stay(ALL - {R}, "no longer in review")),
     ev.BaseChecked: (at(R, world.base_checked), stay(ALL - {R}, "no longer in review")),
     ev.PullRequestOpened: (

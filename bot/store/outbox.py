@@ -28,6 +28,7 @@ from sqlalchemy import (
     update,
 )
 
+from bot.errors import MAX_ATTEMPTS
 from bot.lifecycle.effects import Effect, Settling
 from bot.store import deliveries
 from bot.store.documents import dump, load, note
@@ -169,6 +170,20 @@ def unpark(tx: Tx, effect_id: int) -> bool:
     where = (outbox.c.id == effect_id, outbox.c.parked_at.is_not(None))
     tx.wake()
     return tx.execute(update(outbox).where(*where).values(**freed)).rowcount == 1
+
+
+def once_more(tx: Tx, kinds: Collection[str], since: float) -> int:
+    """Let effects stored since then that were given up after all their tries have another one; return how many.
+
+    What GitHub refused for good was given up at once, and stays so.
+    """
+    c = outbox.c
+    freed = {"done_at": None, "parked_at": None, "attempts": MAX_ATTEMPTS - 1, "not_before": tx.now, **_FREE}
+    where = (c.parked_at.is_not(None), c.attempts >= MAX_ATTEMPTS, c.created_at > since, c.kind.in_(list(kinds)))
+    count = tx.execute(update(outbox).where(*where).values(**freed)).rowcount
+    if count:
+        tx.wake()
+    return count
 
 
 def parked(tx: Tx, limit: int = 100) -> list[Parked]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, exists, func, literal, select, update
 from sqlalchemy.exc import IntegrityError
 
 from bot.errors import Transient
 from bot.lifecycle.plan import Plan, Repo
 from bot.lifecycle.states import ENDED, State, WaitingOn
 from bot.store.documents import dump, load
-from bot.store.schema import plans
+from bot.store.schema import plans, timers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 POLLED = frozenset({WaitingOn.PLAN_DECISION, WaitingOn.DIFF_DECISION})
 """A plan that waits for one of these is polled for reactions, of which GitHub tells nothing."""
+
+BRANCH_TIMER = "branch:"
+"""Before a plan's uid: the key of the timer by which its branch goes."""
 
 
 class Conflict(Transient):
@@ -53,6 +56,13 @@ def newest_states(tx: Tx, repository_id: int, issues: Iterable[int]) -> dict[int
 def in_states(tx: Tx, states: Iterable[State]) -> list[Plan]:
     """Return the plans of all repositories in these states, the oldest first."""
     return _all(tx, select(plans.c.document).where(plans.c.state.in_(list(states))))
+
+
+def with_kept_branch(tx: Tx) -> list[Plan]:
+    """Return the plans whose pull requests were closed unmerged and whose branches are kept for a time."""
+    c, timer = plans.c, literal(BRANCH_TIMER).concat(plans.c.uid)
+    kept = exists().where(timers.c.key == timer)
+    return _all(tx, select(c.document).where(c.state == State.REJECTED, kept))
 
 
 def repositories_in(tx: Tx, state: State) -> list[int]:

@@ -139,7 +139,7 @@ def _keep_timers(tx: Tx, before: Plan | None, plan: Plan) -> None:
 
 def _due(plan: Plan) -> dict[str, BranchExpired | CiDue | None]:
     """Return what the plan is told at a time ahead, by the timer's key."""
-    branch, ci = f"branch:{plan.uid}", f"ci:{plan.uid}"
+    branch, ci = f"{plans.BRANCH_TIMER}{plan.uid}", f"ci:{plan.uid}"
     expires, review = plan.keep_branch_until, plan.review if plan.waiting_on is WaitingOn.CI else None
     until = review.ci_until if review else None
     return {

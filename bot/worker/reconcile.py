@@ -17,11 +17,11 @@ from bot.lifecycle.ci import latest, same
 from bot.lifecycle.deadlines import JOB_SILENCE
 from bot.lifecycle.plan import lane
 from bot.lifecycle.states import HoldCause, State, WaitingOn, is_pause_label
-from bot.store import deliveries, jobs, plans
+from bot.store import deliveries, jobs, outbox, plans
 from bot.store.events import event_delivery
 from bot.worker.apply import ask_queue
 from bot.worker.pauses import pause_news
-from bot.worker.schedule import REDELIVER_SPAN
+from bot.worker.schedule import REDELIVER_SPAN, SHOWN_LATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,6 +34,14 @@ if TYPE_CHECKING:
     from bot.worker.context import Context
 
 log = logging.getLogger(__name__)
+
+NOT_TOO_LATE = frozenset(
+    {
+        *("show_status", "refresh_review", "update_pull", "mark_superseded", "open_child", "say"),
+        *("judge_head", "judge_group", "show_policy_check", "delete_branch", "delete_next"),
+    }
+)
+"""Effects whose giving up moved no plan, and which go by what is when they are carried out: they make up for it."""
 
 
 def watch_jobs(ctx: Context) -> None:
@@ -75,7 +83,7 @@ def reconcile(ctx: Context) -> None:
     """Compare every open plan with GitHub and tell it what it was not told; then every queue looks again."""
     with ctx.store.read() as tx:
         open_plans = plans.open_plans(tx)
-        turned_down = _waited_for(tx, open_plans)
+        turned_down = _turned_down(tx, open_plans)
     paused = cache(lambda repo: ctx.policies.at(repo, ctx.gateway.repository(repo).default_branch).policy.paused)
     for plan in (*open_plans, *turned_down):
         try:
@@ -88,10 +96,20 @@ def reconcile(ctx: Context) -> None:
     with ctx.store.write() as tx:
         for repo in {plan.repo.id: plan.repo for plan in open_plans}.values():
             ask_queue(tx, repo.id, repo.installation_id, f"reconcile:{repo.id}:{ctx.now()!r}")
+        outbox.once_more(tx, NOT_TOO_LATE, ctx.now() - SHOWN_LATE)
+
+
+def _turned_down(tx: Tx, open_plans: list[Plan]) -> list[Plan]:
+    """Return the plans whose pull requests were closed and may be open again, while that matters.
+
+    It does while others wait for them, and while their branches are kept: removing one closes its pull request.
+    """
+    kept = plans.with_kept_branch(tx)
+    known = {plan.uid for plan in kept}
+    return [*kept, *(plan for plan in _waited_for(tx, open_plans) if plan.uid not in known)]
 
 
 def _waited_for(tx: Tx, open_plans: list[Plan]) -> list[Plan]:
-    """Return the plans that others wait for although their pull requests were closed: those may be open again."""
     lanes = {lane(plan.repo.id, issue) for plan in open_plans for issue in plan.choices.depends_on}
     found = [plan for name in sorted(lanes) if (plan := plans.glimpse(tx, name)) is not None]
     return [plan for plan in found if plan.state is State.REJECTED and plan.pull_request is not None]
@@ -184,7 +202,7 @@ def _check_news(ctx: Context, plan: Plan) -> list[Any]:
     if plan.review is None:
         return []
     head = plan.review.work.head
-    if plan.waiting_on is WaitingOn.CI:
+    if plan.waiting_on is WaitingOn.CI or plan.mends_itself:
         return [ev.CiDue(**_said(ctx, plan), head=head)]
     if plan.waiting_on is not WaitingOn.DIFF_DECISION:
         return []

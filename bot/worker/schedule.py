@@ -47,6 +47,8 @@ POLL_SHARE = 0.02
 """A plan is looked at again after this share of the time it has waited, within the two bounds above."""
 RECONCILE = 600.0
 """Between two comparisons of every open plan with GitHub."""
+SHOWN_LATE = 86_400.0
+"""How long after an effect was wanted an outage that it was given up in is made up for, at each comparison."""
 DEFAULTS_KEPT = 300.0
 """How long an organisation's defaults are taken as read: they are asked for at every decision otherwise."""
 ALARM_PAUSE = 10 * 365 * 86_400.0

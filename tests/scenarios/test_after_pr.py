@@ -138,3 +138,34 @@ def test_a_merge_after_which_nothing_was_spent_does_not_touch_the_pull_request_a
     later = [entry for entry in village.github.journal.entries[before:] if entry.actor == f"{APP}[bot]"]
     assert later, "the bot did something"
     assert not [entry for entry in later if entry.path.endswith(f"/pulls/{number}")]
+
+
+def test_closed_and_opened_again_heard_the_wrong_way_round(village: Village) -> None:
+    issue = village.pulled()
+    pull = village.plan(issue).pull_request or 0
+    village.github.faults.add("reorder", event="pull_request.closed")
+    village.bob.close_pull(pull)
+    village.alice.call("PATCH", f"/pulls/{pull}", state="open")
+    village.settle()
+    assert village.stands(issue) == "rejected"
+    village.periodically("reconcile")
+    assert village.stands(issue) == "pr_open, waits for merge"
+    village.later(FORTNIGHT + 60)
+    assert village.branches() == ["plan/1"]
+    assert (village.thread(issue), village.thread(pull)) == (ISSUE, ["why_closed"])
+
+
+def test_a_branch_that_is_due_to_go_stays_where_its_pull_request_was_opened_again_unheard(village: Village) -> None:
+    issue = village.pulled()
+    pull = village.plan(issue).pull_request or 0
+    village.bob.close_pull(pull)
+    village.settle()
+    village.github.faults.add("drop", event="pull_request.reopened")
+    village.alice.call("PATCH", f"/pulls/{pull}", state="open")
+    village.settle()
+    village.later(FORTNIGHT + 60)
+    assert village.stands(issue) == "pr_open, waits for merge"
+    assert (village.branches(), village.alice.pull(pull)["state"]) == (["plan/1"], "open")
+    village.periodically("reconcile")
+    assert village.stands(issue) == "pr_open, waits for merge"
+    assert (village.thread(issue), village.thread(pull)) == (ISSUE, ["why_closed"])

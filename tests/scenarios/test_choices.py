@@ -127,3 +127,14 @@ def test_the_icebox_keeps_a_plan_and_thawing_asks_anew(village: Village) -> None
     assert village.thread(issue)[-2:] == ["alice: /thaw", "plan 2"]
     say(village, issue, "/approve")
     assert village.stands(issue) == "executing, waits for runner"
+
+
+def test_two_commands_that_each_ask_anew_post_one_revision(village: Village) -> None:
+    issue = village.planned()
+    village.alice.comment(issue, "/budget 5usd\n/budget 3usd")
+    village.settle()
+    assert village.stands(issue) == "draft, waits for plan_decision"
+    assert village.thread(issue) == ["status", "plan 1", "alice: /budget 5usd", "plan 3"]
+    assert village.text(issue, "plan 1").startswith("**Superseded by revision 3.**")
+    assert village.notes(issue, "budget_chosen") == ["budget chosen: up for decision anew"] * 2
+    assert "$3" in village.text(issue, "status")

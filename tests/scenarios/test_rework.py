@@ -259,3 +259,31 @@ def test_by_the_policy_failing_checks_are_mended_without_a_word_but_not_for_ever
     assert [note for note in village.notes(issue, "ci_reported") if "by itself" in note] == [
         f"fix 1 of 1 by itself: further work from {head[:12]}, by 1 remarks"
     ]
+
+
+def test_a_pause_outlives_the_further_work_that_is_dropped_under_it(village: Village) -> None:
+    issue, pull, _ = shown(village)
+    village.tom.label(issue, "twogate: paused")
+    village.settle()
+    village.alice.comment(pull, "/reject")
+    village.settle()
+    assert village.stands(issue) == "held: label_paused, pr_open, waits for merge"
+    village.alice.comment(pull, "/revise Round half up.")
+    village.settle()
+    assert village.stands(issue) == "held: label_paused, executing, waits for runner"
+    runs = len(village.runs())
+    village.tom.unlabel(issue, "twogate: paused")
+    village.settle()
+    assert (village.stands(issue), len(village.runs())) == ("executing, waits for runner", runs + 1)
+
+
+def test_failing_checks_that_nobody_told_of_are_mended_too(village: Village) -> None:
+    village.set_policy("sandbox: auto\ngates: [{name: tests, run: 'true'}]\nci: {fix: 1}\n")
+    issue, pull, head = opened(village)
+    village.github.faults.add("drop", event="check_run", count=None)
+    village.github.control.report_check(village.repository, head, "build", "failure", log="cc: no such file")
+    village.settle()
+    assert village.stands(issue) == "pr_open, waits for merge"
+    village.periodically("reconcile")
+    assert village.stands(issue) == "executing, waits for runner"
+    assert (village.thread(issue), village.thread(pull)) == (ISSUE, [])

@@ -8,6 +8,7 @@ import pytest
 
 from runner.results import SplitChild, Unit, Verdict
 from tests.scenarios.runner import plan_document
+from tests.scenarios.test_trouble import outlast
 
 if TYPE_CHECKING:
     from typing import Any
@@ -248,3 +249,16 @@ def test_the_parts_of_a_refused_plan_are_refused(village: Village) -> None:
     village.runner(issue).split_plan(FIRST, SplitChild(plan=plan_document(verdict=Verdict.REFUSE, reason="No.")))
     assert "part 2 is no plan" in village.text(issue, "status")
     assert issues_of_bot(village) == []
+
+
+def test_a_part_whose_plan_an_outage_swallowed_gets_it_once_that_is_over(village: Village) -> None:
+    issue = asked(village)
+    village.github.faults.add("error", method="POST", path="/sub_issues$", count=None)
+    village.runner(issue).split_plan(FIRST, SECOND)
+    outlast(village)
+    assert village.stands(issue) == "split"
+    assert [village.plan_or_none(number) for number in parts(village, issue)] == [None, None]
+    village.github.faults.clear()
+    village.periodically("reconcile")
+    assert [village.thread(number) for number in parts(village, issue)] == [["status", "plan 1"]] * 2
+    assert village.thread(issue) == [*SAID, "split_done"]

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bot.errors import Transient
 from runner.contract import Outcome
 from tests.scenarios.runner import plan_document
 
 if TYPE_CHECKING:
     from tests.scenarios.village import Village
+
+
+def outlast(village: Village) -> None:
+    """Let an outage go on until whatever is tried has been given up."""
+    for _ in range(20):
+        village.later(300)
 
 
 @pytest.mark.parametrize("kind", ["error_after", "reset_after"])
@@ -135,3 +142,48 @@ def test_a_bot_that_was_away_catches_up(village: Village) -> None:
     village.periodically("redeliver")
     assert village.stands(issue) == "executing, waits for runner"
     assert village.thread(issue) == ["status", "plan 1", "alice: /approve"]
+
+
+@pytest.mark.parametrize("mutation", ["addLabelsToLabelable", "removeLabelsFromLabelable", "addReaction"])
+def test_what_is_refused_beside_the_status_does_not_double_it(village: Village, mutation: str) -> None:
+    village.github.hub.refused.add(mutation)
+    try:
+        issue = village.reviewed()
+    finally:
+        village.github.hub.refused.clear()
+    assert village.thread(issue) == ["status", "plan 1", "alice: /approve", "review 2"]
+    assert "in review" in village.text(issue, "status")
+    village.alice.comment(issue, "/approve")
+    village.settle()
+    assert village.labels(issue)[:2] == ["agent", "plan: pr open"]
+
+
+def test_a_status_that_an_outage_swallowed_is_shown_once_it_is_over(village: Village) -> None:
+    issue = village.planned()
+    village.github.faults.add("error", path="/graphql$", count=None, actor=".*bot.*")
+    village.mia.close_issue(issue)
+    village.settle()
+    outlast(village)
+    assert "parked: show_status" in village.known()
+    assert "closed" not in village.text(issue, "status")
+    village.github.faults.clear()
+    village.periodically("reconcile")
+    assert "closed" in village.text(issue, "status")
+    assert village.thread(issue) == ["status", "plan 1"]
+
+
+def test_a_status_that_was_given_up_although_it_stands_is_found_by_the_next_one(village: Village) -> None:
+    village.excused = {"show_status"}
+    show = village.parts.gateway.show
+
+    def unanswered(*args: Any, **fields: Any) -> None:
+        show(*args, **fields)
+        raise Transient("The answer was lost.")
+
+    village.parts.gateway.show = unanswered  # type: ignore[method-assign, assignment]
+    issue = village.labelled()
+    outlast(village)
+    village.parts.gateway.show = show  # type: ignore[method-assign]
+    assert "parked: show_status" in village.known()
+    village.runner(issue).write_plan()
+    assert village.thread(issue) == ["status", "plan 1"]

@@ -66,7 +66,8 @@ def branch_confirmed(plan: Plan, event: events.BranchConfirmed) -> Step:
 
 def ci_due(plan: Plan, event: events.CiDue) -> Step:
     """Ask once more: nobody may have told, and the time may be up."""
-    if plan.waiting_on is not WaitingOn.CI or plan.review is None or plan.review.work.head != event.head:
+    waits = plan.waiting_on is WaitingOn.CI or plan.mends_itself
+    if not waits or plan.review is None or plan.review.work.head != event.head:
         return Step(plan, (), "nothing waits for these checks")
     return Step(plan, (read_ci(plan),), "asking what the checks say")
 

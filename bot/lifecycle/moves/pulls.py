@@ -28,7 +28,7 @@ def opened(plan: Plan, event: events.PullRequestOpened) -> Step:
         plan,
         state=State.PR_OPEN,
         waiting_on=WaitingOn.MERGE,
-        hold=plan.hold if plan.hold is not None and plan.hold.pauses else None,
+        hold=plan.pause,
         failure=None,
         pull_request=event.number,
         pull_request_url=event.url,

@@ -124,7 +124,7 @@ def drop(plan: Plan, sentence: str) -> tuple[Plan, tuple[fx.Effect, ...]]:
         review=rework.review,
         diff_approval=rework.diff_approval,
         failure=None,
-        hold=None,
+        hold=plan.pause,
         feedback=(),
     )
     return plan, (*stops, *closing, gone)

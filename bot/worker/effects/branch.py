@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bot.errors import Permanent
 from bot.github.gateway import Glance
 from bot.lifecycle import events as ev
+from bot.lifecycle.states import State
 from bot.lifecycle.wording import render as wording
 from bot.store import jobs, plans, throttles
 from bot.worker import push_tokens
@@ -167,6 +168,11 @@ def delete_next(ctx: Context, claimed: Claimed, effect: DeleteNext) -> Done:
 
 
 def delete_branch(ctx: Context, claimed: Claimed, effect: DeleteBranch) -> Done:
-    """Remove a branch that is done with, if nobody pushed to it since."""
-    gone = ctx.gateway.delete_branch(_plan(ctx, claimed).repo, effect.branch, effect.head)
+    """Remove a branch that is done with, if nobody pushed to it since or opened its pull request again unheard."""
+    plan = _plan(ctx, claimed)
+    closed = plan.pull_request if plan.state is State.REJECTED else None
+    if closed is not None and ctx.gateway.pull(plan.repo, closed).state == "open":
+        event = ev.PullRequestReopened(at=ctx.now(), source=claimed.key)
+        return found(claimed, event, f"#{closed} is open again: {effect.branch} stays")
+    gone = ctx.gateway.delete_branch(plan.repo, effect.branch, effect.head)
     return Done(f"{effect.branch} deleted" if gone else f"{effect.branch} was pushed to and stays")

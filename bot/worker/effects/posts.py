@@ -156,8 +156,11 @@ def mark_superseded(ctx: Context, claimed: Claimed, effect: MarkSuperseded) -> D
         return Done("its comment was deleted")
     key = plan_key(plan, old)
     written = comment.body.removeprefix(marked(key, ""))
-    note, _, _ = wording.superseded("", effect.revision + 1).partition("\n")
-    text = written if written.startswith(note) else wording.superseded(written, effect.revision + 1)
+    newer = next(
+        r.number for r in plan.revisions if r.number > effect.revision and (r.comment_id or r is plan.revision)
+    )
+    note, _, _ = wording.superseded("", newer).partition("\n")
+    text = written if written.startswith(note) else wording.superseded(written, newer)
     refusal = ctx.gateway.supersede(plan.repo, comment, marked(key, text))
     if refusal is None:
         return Done("marked and minimised")
@@ -244,8 +247,11 @@ def say(ctx: Context, claimed: Claimed, effect: Say) -> Done:
     return Done(f"comment {comment.id}")
 
 
-def show_status(ctx: Context, claimed: Claimed, _effect: ShowStatus) -> Done:
-    """Bring the status comment and the label to what the plan is now; with the first comment come the eyes."""
+def show_status(ctx: Context, claimed: Claimed, effect: ShowStatus) -> Done:
+    """Bring the status comment and the label to what the plan is now; with the first comment come the eyes.
+
+    An earlier one that was given up may have posted the comment: only the very first one need not look for it.
+    """
     plan = _plan(ctx, claimed)
     known = plan.status_comment_id
     shown = Shown(
@@ -256,7 +262,8 @@ def show_status(ctx: Context, claimed: Claimed, _effect: ShowStatus) -> Done:
         labels=STATE_LABELS,
         seen=known is None,
     )
-    comment = ctx.gateway.show(plan.repo, plan.issue_number, shown, first=claimed.first)
+    first = claimed.first and not effect.settle
+    comment = ctx.gateway.show(plan.repo, plan.issue_number, shown, first=first)
     if comment.id == known:
         return Done("edited")
     event = ev.StatusPosted(at=ctx.now(), source=claimed.key, comment_id=comment.id)

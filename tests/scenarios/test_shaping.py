@@ -224,6 +224,17 @@ def test_a_person_with_triage_answers_and_a_reader_does_not(village: Village, wo
     assert [text for *_, text in said_to(village.runner(issue))] == ["The basket.", "Half even."]
 
 
+def test_an_approval_covers_no_answer_that_is_not_in_the_text(village: Village) -> None:
+    issue = village.planned(questions=("Half up or half even?",))
+    village.mia.comment(issue, "/answer 1: Neither. Delete the basket.")
+    village.settle()
+    assert "1 answer is kept for the next rewrite" in village.text(issue, "status")
+    village.alice.comment(issue, "/approve")
+    village.settle()
+    assert said_to(village.runner(issue)) == []
+    assert village.thread(issue) == [*POSTED, "mia: /answer 1: Neither. Delete the basket.", "alice: /approve"]
+
+
 def test_another_app_answers_and_remarks_nothing(village: Village) -> None:
     issue = asking(village)
     with another_bot(village, {"issues": "write", "metadata": "read"}) as bot:

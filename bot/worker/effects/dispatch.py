@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from bot.lifecycle.policy import Policy
     from bot.store.outbox import Claimed
     from bot.worker.context import Context
+    from runner.contract import Feedback
     from runner.results import PlanDocument
 
 DUPLICABLE = frozenset(State) - {State.REJECTED, State.CANCELLED}
 """States of a plan that another issue's can be a duplicate of: what people turned down covers nothing."""
 DAY = 86_400.0
+SAID_TO_THE_TEXT = frozenset({"update", "expand", "split", "answer", "annotation"})
+"""Kinds of words for a job that writes the plan alone: an approval covers the text, not what was said to it."""
 
 
 def dispatch(ctx: Context, claimed: Claimed, effect: Dispatch) -> Done:
@@ -152,7 +155,7 @@ def job_spec(
             author=plan.issue.author.login if plan.issue.author else "a deleted user",
         ),
         plan=revision.document if revision else None,
-        feedback=(*plan.feedback, *plan.rejections),
+        feedback=(*_feedback(plan, job), *plan.rejections),
         ledger=_ledger(plan, job),
         inspector=policy.inspector if job.kind is JobKind.EXECUTE else None,
         known=known,
@@ -170,6 +173,12 @@ def job_spec(
         tiers=policy.tiers,
         prices=policy.prices,
     )
+
+
+def _feedback(plan: Plan, job: Job) -> tuple[Feedback, ...]:
+    """Return the words that a job is to answer."""
+    writes = job.kind is JobKind.PLAN
+    return tuple(words for words in plan.feedback if writes or words.kind not in SAID_TO_THE_TEXT)
 
 
 def _ledger(plan: Plan, job: Job) -> Ledger | None:

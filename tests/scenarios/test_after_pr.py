@@ -45,6 +45,23 @@ def test_closed_unmerged_why_is_asked_once_and_the_answer_kept(village: Village)
     assert village.path(issue)[-4:] == ["pr_open", "rejected", "pr_open", "rejected"]
 
 
+def test_words_on_the_pull_request_of_an_earlier_try_decide_nothing(village: Village) -> None:
+    issue = village.pulled()
+    pull = village.plan(issue).pull_request or 0
+    village.alice.close_pull(pull)
+    village.settle()
+    village.alice.comment(issue, "/plan")
+    village.settle()
+    village.runner(issue).write_plan()
+    village.alice.reopen(pull)
+    village.alice.comment(pull, "/approve")
+    village.settle()
+    assert village.plan(issue).try_number == 2
+    assert village.stands(issue) == "draft, waits for plan_decision"
+    assert village.thread(issue) == [*ISSUE, "alice: /plan", "status", "plan 1"]
+    assert village.thread(pull) == ["why_closed", "alice: /approve"]
+
+
 def test_the_branch_is_kept_for_its_time_then_removed(village: Village) -> None:
     issue = village.pulled()
     pull = village.plan(issue).pull_request or 0

@@ -27,6 +27,8 @@ TAKE_ANSWERS = frozenset({*REWRITES, Verb.ANSWER})
 def read(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int) -> str:
     """Ask about the commands of a new comment; a changed one matters where a decision stands on it."""
     lane_ = _lane_of_comment(tx, delivery, said)
+    if lane_ is None:
+        return "on a pull request that is no plan's now"
     if said.action != "created":
         return _comment_changed(tx, delivery, said, bot, lane_)
     author = said.comment.user
@@ -76,12 +78,16 @@ def _answers(plan: Plan | None, text: str, commands: tuple[Command, ...]) -> boo
     return bool(answers_beside(text, plan.questions))
 
 
-def _lane_of_comment(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload) -> str:
-    """Return the lane of the plan: a comment on its pull request stands under another number."""
+def _lane_of_comment(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload) -> str | None:
+    """Return the lane of the plan: a comment on its pull request stands under another number.
+
+    None where the pull request is of an earlier try, or of another App: nobody there speaks of the issue's plan.
+    """
     if said.issue.pull_request is None or said.repository is None:
         return delivery.lane
     plan = plans.by_pull_request(tx, said.repository.id, said.issue.number)
-    return plan.lane if plan else delivery.lane
+    newest = plans.latest(tx, plan.lane) if plan else None
+    return newest.lane if plan and newest and newest.uid == plan.uid else None
 
 
 def _comment_changed(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int, lane_: str) -> str:

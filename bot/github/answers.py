@@ -23,6 +23,8 @@ class Comment:
     updated_at: float
     by_app: bool
     """Written by this App itself."""
+    app: str | None = None
+    """The slug of the App that wrote it with a person's token; of one comment read in a glance that is not told."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ def comment(json: Any, app: AppIdentity) -> Comment:
         created_at=seconds(json["created_at"]),
         updated_at=seconds(json["updated_at"]),
         by_app=via.get("id") == app.app_id or (author is not None and author.id == app.bot_user_id),
+        app=via.get("slug"),
     )
 
 

@@ -3,7 +3,7 @@
 Whatever the policy gives must be met. A person may decide who has the permission and, where teams or users are named,
 is in one of the teams or among the users. Who may, may reject alone. An approval is complete once ``count`` different
 people gave it and, with ``codeowners``, each touched file that has owners has one of them among these people.
-With ``distinct``, neither who asked for the plan nor who had it rewritten last approves it.
+With ``distinct``, neither who asked for the plan nor whose words its text was last written from approves it.
 
 What is asked of a person is asked of GitHub at the moment of decision; so it is of those who approved before.
 """
@@ -34,7 +34,7 @@ class Approvers(Frozen):
     codeowners: bool = False
     """Each touched file that CODEOWNERS names needs one of its owners among those who approve."""
     distinct: bool = False
-    """Neither the requester nor the author of the plan's last update may approve."""
+    """Neither the requester nor the authors of the plan's last update may approve."""
     count: int = 1
     """Different people who must approve."""
     bots: tuple[str, ...] = ()

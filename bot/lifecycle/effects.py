@@ -172,7 +172,7 @@ class PostPlan(_Effect):
 
 
 class MarkSuperseded(_Effect):
-    """Write over an old revision's comment that a newer one counts."""
+    """Write over an old revision's comment that a newer one counts, or the plan's parts."""
 
     kind: Literal["mark_superseded"] = "mark_superseded"
     priority: Literal[Priority.SHOW] = Priority.SHOW

@@ -95,6 +95,8 @@ class Plan(Frozen):
     revisions: tuple[Revision, ...] = ()
     feedback: tuple[Feedback, ...] = ()
     """Not yet answered; emptied when the job that carries it reports."""
+    speakers: tuple[Person, ...] = ()
+    """Whose words ``feedback`` holds."""
     heard: tuple[str, ...] = ()
     """Comments that have travelled to an agent, by kind and number (``commit_comment:7``): each is used once."""
     split: Split | None = None
@@ -103,7 +105,7 @@ class Plan(Frozen):
     pending: Pending | None = None
     """As it was stored; :attr:`halfway` says whether it still counts."""
     updated_by: tuple[Person, ...] = ()
-    """Whose words the last rewrite of the plan was made of."""
+    """Whose words the plan's text was last written from."""
     plan_approval: Approval | None = None
     diff_approval: Approval | None = None
     rejected_at_gate: Gate | None = None

@@ -96,7 +96,7 @@ class ApproversSection(_Section):
     codeowners: bool = False
     """Whether each touched file that CODEOWNERS names needs one of its owners among those who approve."""
     distinct: bool = False
-    """Whether those who asked for the plan or for its last rewrite are kept from approving it."""
+    """Whether those who asked for the plan, or whose words it was last written from, are kept from approving it."""
     count: int = Field(default=1, ge=1, le=MOST_APPROVALS)
     """How many different people must approve."""
     bots: list[Bot] = Field(default=[], max_length=MOST_NAMES)

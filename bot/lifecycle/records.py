@@ -175,6 +175,8 @@ class Split(Frozen):
     by: Person
     summary: str
     gates: tuple[GateSpec, ...] = ()
+    authors: tuple[Person, ...] = ()
+    """Whose words the parts are made of."""
     children: tuple[Child, ...]
 
     @property
@@ -192,6 +194,8 @@ class Part(Frozen):
     total: int
     document: PlanDocument
     gates: tuple[GateSpec, ...] = ()
+    authors: tuple[Person, ...] = ()
+    """Whose words it is made of."""
     depends_on: tuple[int, ...] = ()
     """Issues whose plans have to be merged before this one starts."""
 

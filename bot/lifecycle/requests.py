@@ -83,6 +83,8 @@ class Reading(Frozen):
     """What people wrote beside commands, each by somebody who may say it, where the command takes it along."""
     heard: tuple[str, ...] = ()
     """Which comments the remarks are made of, by kind and number."""
+    speakers: tuple[Person, ...] = ()
+    """Who wrote those that were said to the plan's text."""
 
 
 ACTIONS: dict[Verb, Action] = {
@@ -239,8 +241,8 @@ def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Even
         case Verb.REJECT:
             return events.Rejected(**said, reason=words, on_comment=request.on_comment)
         case Verb.UPDATE | Verb.EXPAND | Verb.SPLIT as verb:
-            rewrite = {"text": words, "remarks": reading.remarks, "heard": reading.heard, "issue": reading.issue}
-            return REWRITES[verb].model_validate({**said, **rewrite})
+            beside = {"remarks": reading.remarks, "heard": reading.heard, "speakers": reading.speakers}
+            return REWRITES[verb].model_validate({**said, **beside, "text": words, "issue": reading.issue})
         case Verb.ANSWER:
             return events.Answered.model_validate({**said, "answers": _answers(request, reading, plan)})
         case Verb.RETRY:

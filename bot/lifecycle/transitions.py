@@ -360,7 +360,7 @@ def _first(plan: Plan) -> Step:
 
 def _part(plan: Plan, part: Part) -> Step:
     choices = plan.choices.model_copy(update={"depends_on": part.depends_on})
-    plan = changed(plan, part_of=part.of, choices=choices)
+    plan = changed(plan, part_of=part.of, updated_by=part.authors, choices=choices)
     plan, effects = post_revision(plan, Revision(number=1, document=part.document, gates=part.gates))
     above = show_status(plan).model_copy(update={"priority": fx.Priority.SAY})
     return Step(plan, (above, *effects), f"part {part.position} of {part.total} of #{part.of}")

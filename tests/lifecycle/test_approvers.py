@@ -8,20 +8,20 @@ from bot.lifecycle import events as ev
 from bot.lifecycle.approvers import Approvers, Needed, still_needed
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.effects import Topic
-from bot.lifecycle.moves.common import authors
 from bot.lifecycle.permission import Permission
 from bot.lifecycle.plan import Person, Plan
 from bot.lifecycle.states import Gate, State, Via, WaitingOn
-from runner.contract import JobKind
+from runner.contract import JobKind, Outcome
 from tests.lifecycle import stories
-from tests.lifecycle.makers import ALICE, HEAD, said
+from tests.lifecycle.makers import ALICE, HEAD, UID, report, said
 from tests.lifecycle.stepping import STATUS, keys, plan, put
 
-BOB, CARL = Person(id=8, login="bob"), Person(id=9, login="carl")
+BOB, CARL, DORA = Person(id=8, login="bob"), Person(id=9, login="carl"), Person(id=10, login="dora")
 SHA = "2" * 64
 TWO = Approvers(count=2)
 DOCS = Owned(owners=("@acme/docs", "@dora"), paths=("docs/a.md",), paths_total=1)
 PYTHON = Owned(owners=("@carl",), paths=("a.py",), paths_total=1)
+WRITTEN = report(f"{UID}-1", Outcome.PLANNED, plan=stories.DOCUMENT)
 AT_PLAN_GATE = plan(State.DRAFT, WaitingOn.PLAN_DECISION)
 AT_DIFF_GATE = plan(State.IN_REVIEW, WaitingOn.DIFF_DECISION, **stories.REVIEWED)
 GATES = {Gate.PLAN: AT_PLAN_GATE, Gate.DIFF: AT_DIFF_GATE}
@@ -145,12 +145,28 @@ def test_one_person_who_may_rejects_alone():
     assert put(first, said(ev.Rejected, 501.0, by=BOB)).plan.state is State.REJECTED
 
 
-def test_who_had_the_plan_rewritten_is_known_with_all_whose_words_went_into_it():
-    first = put(AT_PLAN_GATE, said(ev.UpdateRequested, text="smaller")).plan
-    assert first.updated_by == (ALICE,)
-    second = put(first, said(ev.UpdateRequested, text="and faster", by=BOB)).plan
-    assert second.updated_by == (ALICE, BOB)
-    later = AT_PLAN_GATE.model_copy(update={"updated_by": (ALICE,)})
-    assert authors(later, BOB) == (BOB,)
-    executing = later.model_copy(update={"job": stories.job(JobKind.EXECUTE)})
-    assert authors(executing, BOB) == (BOB,)
+def written(plan: Plan) -> Plan:
+    """The plan once its text has come."""
+    assert plan.job is not None
+    return put(plan, ev.PlanWritten(at=600.0, source="w-2", job=plan.job.id, report=WRITTEN)).plan
+
+
+def test_a_text_is_by_all_whose_words_it_was_written_from():
+    before = AT_PLAN_GATE.model_copy(update={"updated_by": (CARL,)})
+    asked = put(before, said(ev.UpdateRequested, text="smaller", speakers=(DORA, ALICE))).plan
+    asked = put(asked, said(ev.UpdateRequested, text="and faster", by=BOB)).plan
+    after = written(asked)
+    assert (after.updated_by, after.speakers, after.feedback) == ((DORA, ALICE, BOB), (), ())
+
+
+def test_it_is_by_those_who_answered_what_it_asked():
+    asking = plan(State.DRAFT, WaitingOn.ANSWERS, revisions=(stories.ASKING,))
+    answers = [ev.Answer(number=n, text="Mail.") for n, _ in enumerate(asking.questions, 1)]
+    answered = put(asking, said(ev.Answered, 1e10, answers=answers, by=BOB)).plan
+    assert written(answered).updated_by == (BOB,)
+
+
+def test_it_is_by_whose_words_came_with_another_try_of_it():
+    failed = plan(State.FAILED, WaitingOn.PERSON, failure=stories.FAILURE.model_copy(update={"during": JobKind.PLAN}))
+    assert written(put(failed, said(ev.RetryRequested, text="Smaller.", by=BOB)).plan).updated_by == (BOB,)
+    assert written(put(failed, said(ev.RetryRequested, by=BOB)).plan).updated_by == ()

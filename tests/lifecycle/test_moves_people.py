@@ -9,8 +9,8 @@ import pytest
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.choices import AgentChoice, BudgetChoice, Choices, PlanPriority
-from bot.lifecycle.plan import Failure, IssueSnapshot
-from bot.lifecycle.states import Gate, State, Via, WaitingOn
+from bot.lifecycle.plan import Failure, Hold, IssueSnapshot
+from bot.lifecycle.states import Gate, HoldCause, State, Via, WaitingOn
 from bot.lifecycle.transitions import TABLE, open_plan, transition
 from runner.contract import JobKind, Outcome
 from runner.results import Unit
@@ -300,6 +300,10 @@ def test_a_plan_that_is_being_written_takes_the_choice_without_a_new_revision():
     before = plan(State.DRAFT, WaitingOn.RUNNER, job=stories.job(JobKind.PLAN, Unit.UPDATE_PLAN))
     step = put(before, said(ev.AgentChosen, agent=CODEX))
     assert (step.plan.job, step.plan.choices.agent, keys(step)) == (before.job, CODEX, [STATUS])
+    hold = Hold(causes=(HoldCause.LABEL_PAUSED,), at=1.0, interrupted=before.job)
+    held = before.model_copy(update={"job": None, "hold": hold})
+    kept = put(held, said(ev.AgentChosen, agent=CODEX))
+    assert (kept.plan.hold, keys(kept)) == (hold, [STATUS]), "the rewrite that a pause keeps from starting is not lost"
 
 
 def test_a_choice_can_be_taken_back():

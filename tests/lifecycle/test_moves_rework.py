@@ -110,6 +110,7 @@ def test_a_branch_that_github_would_not_move_is_up_for_decision_again():
     assert (failed.plan.state, failed.plan.failure.during) == (State.FAILED, JobKind.CHECK_BASE)
     again = put(failed.plan, said(ev.RetryRequested))
     assert (again.plan.state, again.plan.waiting_on) == (State.IN_REVIEW, WaitingOn.DIFF_DECISION)
+    assert again.plan.review == failed.plan.review.model_copy(update={"buttons": False}), "concluded is concluded"
 
 
 def test_a_conflict_goes_back_to_the_agent_on_its_branch():

@@ -171,8 +171,10 @@ def test_the_parts_get_their_issues_one_after_the_other_and_then_go_on():
     assert first.plan.split.numbers == ("#41",)
     last = put(first.plan, made(2))
     assert (last.plan.state, last.plan.waiting_on, last.plan.waits_for) == (State.SPLIT, None, ("#41", "#42"))
-    assert keys(last) == [":open:4:1", ":open:4:2", ":say:split_done:effect", ":status:11"]
+    assert keys(last) == [":open:4:1", ":open:4:2", ":say:split_done:effect", ":superseded:2", ":status:11"]
     assert last.note == "split into #41, #42"
+    unposted = tuple(revision.model_copy(update={"comment_id": None}) for revision in first.plan.revisions)
+    assert ":superseded:2" not in keys(put(first.plan.model_copy(update={"revisions": unposted}), made(2)))
 
 
 def test_the_parts_have_the_checks_of_the_plan_or_those_that_were_recognised():

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.results import SplitChild
+from tests.scenarios.runner import plan_document
 from tests.scenarios.test_plan_gate import another_bot, plan_comment
 from tests.standin.entities import Token
 from tests.town.people import Person
@@ -161,13 +163,59 @@ def test_who_asked_or_had_it_rewritten_leaves_the_approval_to_another(village: V
     say(village, village.bob, issue, "/update smaller")
     village.runner(issue).write_plan()
     say(village, village.bob, issue, "/approve")
-    assert "you had the plan rewritten last" in village.text(issue, "needs_another")
+    assert "your words are what the plan was last written from" in village.text(issue, "needs_another")
     assert village.stands(issue) == AT_PLAN_GATE
     say(village, carl, issue, "/approve")
     assert village.stands(issue) == EXECUTING
     said = ["needs_another", "bob: /update smaller", "plan 2", "bob: /approve", "needs_another", "carl: /approve"]
     assert village.thread(issue) == [*POSTED, *said]
     assert village.notes(issue, "refused") == ["alice is the plan's requester", "bob is the plan's author"]
+
+
+def test_whose_remark_went_into_the_text_leaves_the_approval_to_another(village: Village) -> None:
+    village.set_policy("approvers: {distinct: true}")
+    issue = village.planned()
+    village.alice.comment(issue, "> Round it.\n\nHalf even.")
+    say(village, village.bob, issue, "/update as Alice says")
+    village.runner(issue).write_plan()
+    say(village, village.alice, issue, "/approve")
+    assert village.stands(issue) == AT_PLAN_GATE
+    assert village.notes(issue, "refused") == ["alice is the plan's author"]
+    said = ["alice: > Round it.", "bob: /update as Alice says", "plan 2", "alice: /approve", "needs_another"]
+    assert village.thread(issue) == [*POSTED, *said]
+
+
+def test_who_asked_for_a_plan_does_not_approve_its_parts(village: Village, carl: Person) -> None:
+    village.set_policy("approvers: {distinct: true}")
+    issue = village.opened()
+    say(village, village.alice, issue, "/plan")
+    village.runner(issue).write_plan()
+    say(village, village.bob, issue, "/split in two")
+    part = SplitChild(plan=plan_document(title="Round the total"))
+    village.runner(issue).split_plan(part, part)
+    split = village.plan(issue).split
+    child = split.children[0].number or 0 if split else 0
+    for person in (village.alice, village.bob):
+        say(village, person, child, "/approve")
+        assert village.stands(child) == AT_PLAN_GATE
+    assert village.notes(child, "refused") == ["alice is the plan's author", "bob is the plan's requester"]
+    say(village, carl, child, "/approve")
+    assert village.stands(child) == EXECUTING
+    refused = ["alice: /approve", "needs_another", "bob: /approve", "needs_another"]
+    assert village.thread(child) == [*POSTED, *refused, "carl: /approve"]
+
+
+def test_who_left_the_owners_before_the_second_approval_is_none_of_them(village: Village, team: str) -> None:
+    village.push("alice", {"CODEOWNERS": f"* @acme/{team}"})
+    village.set_policy("approvers: {codeowners: true, count: 2}")
+    issue = village.planned()
+    say(village, village.bob, issue, "/approve")
+    assert "Still needed:\n\n- one person more" in village.text(issue, "status")
+    village.github.control.remove_member("acme", "bob")
+    say(village, village.alice, issue, "/approve")
+    assert village.stands(issue) == AT_PLAN_GATE
+    assert "**1 of 2 approvals**, by `alice`" in village.text(issue, "status")
+    assert village.thread(issue) == [*POSTED, "bob: /approve", "alice: /approve"]
 
 
 def test_a_listed_bots_label_and_commands_count(village: Village) -> None:
@@ -221,6 +269,19 @@ def test_what_an_app_says_with_a_persons_token_is_the_apps(village: Village) -> 
     assert village.stands(issue) == EXECUTING
     said = ["alice: /approve", "through_app", "rita: /approve", "alice: /approve"]
     assert village.thread(issue) == [*POSTED, *said]
+
+
+def test_a_remark_that_an_app_wrote_with_a_persons_token_is_the_apps(village: Village) -> None:
+    village.set_policy("approvers: {bots: [chat-ops]}")
+    issue = village.planned()
+    through_app(village, "alice", "mail-bridge", issue, "> Round it.\n\nNever.")
+    through_app(village, "alice", "chat-ops", issue, "> Round it.\n\nDown.")
+    say(village, village.bob, issue, "/update")
+    assert [(f.kind, f.text) for f in village.runner(issue).claim().feedback] == [
+        ("annotation", "Down."),
+        ("update", ""),
+    ]
+    assert village.thread(issue) == [*POSTED, "alice: > Round it.", "alice: > Round it.", "bob: /update"]
 
 
 def test_a_renamed_person_is_the_same_and_their_old_name_is_nobodys(village: Village) -> None:

@@ -51,6 +51,7 @@ def test_a_plan_is_split_into_issues_with_plans_of_their_own(village: Village) -
     assert village.path(issue) == ["draft", "split"]
     one, two = parts(village, issue)
     assert village.thread(issue) == [*SAID, "split_done"]
+    assert village.text(issue, "plan 1").startswith("**Split into parts, which go on in its place.**")
     for name in ("split_done", "status"):
         assert f"| 2 | #{two} | Say so in the README | part 1 |" in village.text(issue, name)
     assert village.notes(issue, "child_made") == [f"part 1 is #{one}", f"split into #{one}, #{two}"]

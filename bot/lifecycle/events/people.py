@@ -76,6 +76,8 @@ class _Rewrite(Human):
     """Remarks on the current revision's lines and answers to its questions, by people who may make them."""
     heard: tuple[str, ...] = ()
     """The comments that they come from, by kind and number."""
+    speakers: tuple[Person, ...] = ()
+    """Who wrote those."""
 
 
 class UpdateRequested(_Rewrite):

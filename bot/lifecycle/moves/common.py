@@ -12,8 +12,11 @@ from runner.contract import JobKind, Outcome
 from runner.results import Unit, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from bot.lifecycle.events import Event, HumanEvent
     from bot.lifecycle.plan import Person
+    from runner.contract import Feedback
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +178,10 @@ def ask_anew(plan: Plan) -> tuple[Plan, tuple[fx.Effect, ...]]:
     return plan, (*stops, *posts)
 
 
-def authors(plan: Plan, by: Person) -> tuple[Person, ...]:
-    """Return whose words the next revision is made of: with this person those that a rewrite under way has taken in."""
-    under_way = plan.updated_by if plan.job is not None and plan.job.kind is JobKind.PLAN else ()
-    return (*(person for person in under_way if person.id != by.id), by)
+def told(plan: Plan, *words: Feedback, by: Iterable[Person]) -> Plan:
+    """Return the plan with more words to answer, and whose they are."""
+    speakers = {person.id: person for person in (*plan.speakers, *by)}
+    return changed(plan, feedback=(*plan.feedback, *words), speakers=tuple(speakers.values()))
 
 
 def waiting_for_decision(verdict: Verdict) -> WaitingOn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
-from bot.lifecycle.moves.common import Step, answer, at_head, changed, conclude_check, moved, open_job
+from bot.lifecycle.moves.common import Step, answer, at_head, changed, conclude_check, moved, open_job, told
 from bot.lifecycle.states import State
 from runner.contract import Feedback, JobKind
 from runner.results import Unit
@@ -27,13 +27,8 @@ def revise(plan: Plan, event: events.ReviseRequested) -> Step:
         return answer(plan, event, fx.Topic.NOT_NOW, NOTHING_TO_CHANGE, why=NOTHING_TO_CHANGE)
     closing = conclude_check(plan, "neutral", f"Sent back to be changed by {event.by.login}.")
     words = (Feedback(kind="revise", author=event.by.login, text=event.text),) if event.text else ()
-    plan = changed(
-        plan,
-        state=State.EXECUTING,
-        diff_approval=None,
-        feedback=(*plan.feedback, *words, *event.remarks),
-        heard=(*plan.heard, *event.heard),
-    )
+    plan = told(plan, *words, *event.remarks, by=[event.by] if words else [])
+    plan = changed(plan, state=State.EXECUTING, diff_approval=None, heard=(*plan.heard, *event.heard))
     plan = at_head(plan, review.work.head)
     plan, effects = open_job(plan, JobKind.EXECUTE, Unit.EXECUTE_PLAN, head=review.work.head)
     note = f"revising {review.work.head[:12]}, remarks: {len(event.remarks)}"

@@ -73,7 +73,7 @@ def plan_written(plan: Plan, event: events.PlanWritten) -> Step:
         return fail(plan, failed_for_us("The runner reported a plan without its text.", JobKind.PLAN), "no document")
     gates = event.report.detected_gates if plan.policy.gates is None else plan.policy.gates
     number = plan.revision.number + 1 if plan.revision else 1
-    plan = changed(plan, job=None, feedback=())
+    plan = changed(plan, job=None, feedback=(), speakers=(), updated_by=plan.speakers)
     plan, effects = post_revision(plan, Revision(number=number, document=document, gates=gates))
     return moved(plan, f"revision {number} written: {document.verdict}", *effects)
 
@@ -95,9 +95,9 @@ def work_verified(plan: Plan, event: events.WorkVerified) -> Step:
         thread=plan.pull_request if plan.rework else None,
     )
     plan = changed(
-        plan, state=State.VERIFYING, waiting_on=WaitingOn.BOT, job=None, feedback=(), review=review, carry_on=False
+        plan, state=State.VERIFYING, waiting_on=WaitingOn.BOT, job=None, feedback=(), speakers=(), review=review
     )
-    plan = changed(plan, recommended=noted(plan, report.work))
+    plan = changed(plan, carry_on=False, recommended=noted(plan, report.work))
     read = fx.ReadBack(key=f"{job.id}:read_back", job=job.id, head=report.work.head)
     return moved(plan, f"{report.work.head[:12]} verified and pushed", read)
 

@@ -18,6 +18,7 @@ from bot.lifecycle.moves.common import (
     moved,
     say,
     start_planning,
+    told,
 )
 from bot.lifecycle.moves.counting import counted
 from bot.lifecycle.moves.jobs import check_base
@@ -96,7 +97,7 @@ def retry(plan: Plan, event: events.RetryRequested) -> Step:
     failure, review = plan.failure, plan.review
     if event.text:
         words = Feedback(kind="retry", author=event.by.login, text=event.text)
-        plan = changed(plan, feedback=(*plan.feedback, words))
+        plan = told(plan, words, by=[event.by])
     if (split := plan.split) is not None:
         plan = changed(plan, state=State.DRAFT, waiting_on=WaitingOn.BOT, failure=None)
         return moved(plan, "going on with the parts", *go_on(plan, split))
@@ -167,7 +168,7 @@ def choose_budget(plan: Plan, event: events.BudgetChosen) -> Step:
 
 def _chosen(plan: Plan, choices: Choices, note: str) -> Step:
     """Note what was chosen. An approval covers agent and budget as the plan's comment names them."""
-    shown = plan.state is State.APPROVED or (plan.state is State.DRAFT and plan.job is None)
+    shown = plan.state is State.APPROVED or (plan.state is State.DRAFT and plan.waiting_on is not WaitingOn.RUNNER)
     if choices == plan.choices:
         return moved(plan, f"{note}: as it was")
     plan = changed(plan, choices=choices)

@@ -100,7 +100,8 @@ def retry(plan: Plan, event: events.RetryRequested) -> Step:
     logs = tuple(failed.feedback for failed in failure.ci) if failure else ()
     plan = changed(plan, feedback=(*plan.feedback, *words, *logs), failure=None)
     if failure is not None and failure.during is JobKind.CHECK_BASE and plan.review is not None:
-        plan = changed(plan, state=State.IN_REVIEW, waiting_on=WaitingOn.DIFF_DECISION)
+        review = plan.review.model_copy(update={"buttons": False})
+        plan = changed(plan, state=State.IN_REVIEW, waiting_on=WaitingOn.DIFF_DECISION, review=review)
         return moved(plan, "the diff is up for decision again")
     head = plan.work_head or (rework.on if rework else None)
     plan = changed(plan, state=State.EXECUTING, review=None)
@@ -126,6 +127,7 @@ def drop(plan: Plan, sentence: str) -> tuple[Plan, tuple[fx.Effect, ...]]:
         failure=None,
         hold=plan.pause,
         feedback=(),
+        speakers=(),
     )
     return plan, (*stops, *closing, gone)
 

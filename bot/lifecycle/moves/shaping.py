@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from bot.lifecycle import effects as fx
-from bot.lifecycle.moves.common import Step, answer, authors, changed, conclude_check, moved, start_planning
+from bot.lifecycle.moves.common import Step, answer, changed, conclude_check, moved, start_planning, told
 from bot.lifecycle.plan import comment_name, posted_before
 from bot.lifecycle.states import WaitingOn
 from runner.contract import Feedback
@@ -49,12 +49,8 @@ def _rewrite(
     closing = conclude_check(plan, "cancelled", "The plan is being rewritten.")
     words = Feedback(kind=kind, author=event.by.login, text=event.text)
     new = (remark for remark in event.remarks if remark not in plan.feedback)
-    plan = changed(
-        plan,
-        feedback=(*plan.feedback, *new, words),
-        heard=(*plan.heard, *event.heard),
-        updated_by=authors(plan, event.by),
-    )
+    plan = told(plan, *new, words, by=(*event.speakers, event.by))
+    plan = changed(plan, heard=(*plan.heard, *event.heard))
     plan, effects = start_planning(plan, unit, by=event.by)
     return moved(plan, note, *effects, *closing)
 
@@ -75,7 +71,7 @@ def take_answers(plan: Plan, event: events.Answered) -> Step:
     kept = (words for words in plan.feedback if words.kind != "answer" or words.quote not in given)
     said = (Feedback(kind="answer", author=event.by.login, text=text, quote=asked) for asked, text in given.items())
     used = () if event.comment_id is None else (comment_name(event.comment_id),)
-    plan = changed(plan, feedback=(*kept, *said), heard=(*plan.heard, *used))
+    plan = told(changed(plan, feedback=tuple(kept), heard=(*plan.heard, *used)), *said, by=[event.by])
     if plan.waiting_on is WaitingOn.ANSWERS and not plan.open_questions:
         plan, effects = start_planning(plan)
         return moved(plan, "every question is answered: rewriting the plan", *effects)

@@ -30,8 +30,15 @@ def split_written(plan: Plan, event: events.SplitWritten) -> Step:
         return _failed(plan, f"The plan can't be split as the agent wants it: {fault}.")
     gates = event.report.detected_gates if plan.policy.gates is None else plan.policy.gates
     children = tuple(Child(document=part.plan, depends_on=part.depends_on) for part in cut.children)
-    made = Split(number=job.number, by=job.by, summary=cut.summary, gates=gates, children=children)
-    plan = changed(plan, job=None, feedback=(), split=made, waiting_on=WaitingOn.BOT)
+    made = Split(
+        number=job.number,
+        by=job.by,
+        summary=cut.summary,
+        gates=gates,
+        authors=(plan.requester, *plan.speakers),
+        children=children,
+    )
+    plan = changed(plan, job=None, feedback=(), speakers=(), split=made, waiting_on=WaitingOn.BOT)
     return moved(plan, f"cut into {len(children)} parts", _make(plan, made, 1))
 
 
@@ -107,4 +114,12 @@ def _done(plan: Plan, split: Split, event: events.ChildMade) -> Step:
         for position in range(1, len(split.children) + 1)
     )
     told = say(plan, fx.Topic.SPLIT_DONE, event)
-    return moved(plan, f"split into {', '.join(plan.waits_for)}", *stops, *opened, told)
+    return moved(plan, f"split into {', '.join(plan.waits_for)}", *stops, *opened, told, *_fold(plan))
+
+
+def _fold(plan: Plan) -> tuple[fx.Effect, ...]:
+    """Return the effect by which the comment of the plan that was split says that nobody decides on it any more."""
+    if plan.revision is None or plan.revision.comment_id is None:
+        return ()
+    key, number = f"{plan.uid}:superseded:{plan.revision.number}", plan.revision.number
+    return (fx.MarkSuperseded(key=key, revision=number),)

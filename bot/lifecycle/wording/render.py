@@ -71,8 +71,8 @@ def child_issue(plan: Plan, split: Split, position: int) -> tuple[str, str]:
     return next(filter(None, map(_cut_title, titles))), body
 
 
-def superseded(comment_text: str, by_number: int) -> str:
-    """Return an old revision's comment, folded away under the sentence that a newer one counts."""
+def superseded(comment_text: str, by_number: int | None) -> str:
+    """Return an old revision's comment, folded away under the sentence that a newer one counts; None: that parts do."""
     whole = fill("superseded", text=comment_text, by=by_number)
     if len(whole) <= limits.BODY:
         return whole

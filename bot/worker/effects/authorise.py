@@ -108,7 +108,7 @@ def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy, ref
         teams=who.teams,
         owns=who.owns,
         owned=owned,
-        fallen=standing.fallen(ctx, request, plan, policy),
+        fallen=standing.fallen(ctx, request, plan, policy, owned),
         still_stands=_still_stands(ctx, request, plan, comment),
         policy=policy,
         issue=_issue(ctx, request) if request.command.verb in TAKES_ISSUE else None,
@@ -116,8 +116,9 @@ def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy, ref
         pauses=_pauses(ctx, request, policy) if request.command.verb in BEGINS else (),
     )
     if request.command.verb in TAKEN_ALONG and may(policy, reading.permission, Action.STEER):
-        said, heard = TAKEN_ALONG[request.command.verb](ctx, plan, policy)
-        return reading.model_copy(update={"remarks": said, "heard": heard, "branch_head": _pull_head(ctx, plan)})
+        taken = TAKEN_ALONG[request.command.verb](ctx, plan, policy)
+        beside = {"remarks": taken.said, "heard": taken.heard, "speakers": taken.speakers}
+        return reading.model_copy(update={**beside, "branch_head": _pull_head(ctx, plan)})
     if request.command.verb is not Verb.APPROVE or plan is None:
         return reading
     return reading.model_copy(

@@ -145,7 +145,7 @@ def post_plan(ctx: Context, claimed: Claimed, effect: PostPlan) -> Done:
 
 
 def mark_superseded(ctx: Context, claimed: Claimed, effect: MarkSuperseded) -> Done:
-    """Say at the top of an old revision that a newer one counts."""
+    """Say at the top of an old revision what counts in its place."""
     plan = _plan(ctx, claimed)
     old = _revision(plan, effect.revision)
     if old.comment_id is None:
@@ -156,9 +156,8 @@ def mark_superseded(ctx: Context, claimed: Claimed, effect: MarkSuperseded) -> D
         return Done("its comment was deleted")
     key = plan_key(plan, old)
     written = comment.body.removeprefix(marked(key, ""))
-    newer = next(
-        r.number for r in plan.revisions if r.number > effect.revision and (r.comment_id or r is plan.revision)
-    )
+    shown = (r.number for r in plan.revisions if r.number > effect.revision and (r.comment_id or r is plan.revision))
+    newer = next(shown, None)  # none where the plan was split
     note, _, _ = wording.superseded("", newer).partition("\n")
     text = written if written.startswith(note) else wording.superseded(written, newer)
     refusal = ctx.gateway.supersede(plan.repo, comment, marked(key, text))

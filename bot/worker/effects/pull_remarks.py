@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.lifecycle.ci import CiState
 from bot.lifecycle.policy import Action
 from bot.lifecycle.states import State
-from bot.worker.effects.remarks import LONGEST_REMARK, MOST_REMARKS, allowed_to, of_review, remark_of, unheard
+from bot.worker.effects.remarks import LONGEST_REMARK, MOST_REMARKS, Gathered, allowed_to, of_review, remark_of, unheard
 from runner.contract import Feedback
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from bot.lifecycle.plan import Plan
     from bot.lifecycle.policy import Policy
     from bot.worker.context import Context
-    from bot.worker.effects.remarks import Gathered
 
 WANT_CHANGES = frozenset({"changes_requested", "commented"})
 """Reviews whose words are taken along: an approval asks for nothing."""
@@ -28,14 +27,14 @@ LONGEST_LOG = 20_000
 
 def of_work(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
     """Return what ``/revise`` takes along: what stands on the commits in review, and on the open pull request."""
-    said, heard = of_review(ctx, plan, policy)
+    beside = of_review(ctx, plan, policy)
     if plan is None or plan.pull_request is None or not (plan.rework or plan.state is State.PR_OPEN):
-        return said, heard
-    there, heard_there = _of_pull(ctx, plan, plan.pull_request, policy)
-    return (*said, *there)[:MOST_REMARKS], (*heard, *heard_there)[:MOST_REMARKS]
+        return beside
+    there = _of_pull(ctx, plan, plan.pull_request, policy, MOST_REMARKS - len(beside.said))
+    return Gathered((*beside.said, *there.said), (*beside.heard, *there.heard))
 
 
-def _of_pull(ctx: Context, plan: Plan, pull: int, policy: Policy) -> Gathered:
+def _of_pull(ctx: Context, plan: Plan, pull: int, policy: Policy, most: int) -> Gathered:
     may = allowed_to(ctx, plan, policy, Action.STEER)
     handed_in = [
         (f"review:{review.id}", _words(review))
@@ -45,8 +44,8 @@ def _of_pull(ctx: Context, plan: Plan, pull: int, policy: Policy) -> Gathered:
     ]
     shown = plan.review or (plan.rework.review if plan.rework else None)
     beside = unheard(plan, "review_comment", ctx.gateway.review_comments(plan.repo, pull), may)
-    chosen = [*handed_in, *((name, remark_of(comment, shown)) for name, comment in beside)]
-    return tuple(words for _, words in chosen), tuple(name for name, _ in chosen)
+    chosen = [*handed_in, *((name, remark_of(comment, shown)) for name, comment in beside)][:most]
+    return Gathered(tuple(words for _, words in chosen), tuple(name for name, _ in chosen))
 
 
 def _words(review: PullReview) -> Feedback:
@@ -57,9 +56,9 @@ def _words(review: PullReview) -> Feedback:
 def of_checks(ctx: Context, plan: Plan | None, _policy: Policy) -> Gathered:
     """Return what ``/fix`` takes along: the checks that fail on the open pull request, each with its log as it is."""
     if plan is None or plan.state is not State.PR_OPEN:
-        return (), ()
+        return Gathered()
     head = ctx.gateway.branch_head(plan.repo, plan.branch)
-    return () if head is None else failing(ctx, plan, head), ()
+    return Gathered(() if head is None else failing(ctx, plan, head))
 
 
 def failing(ctx: Context, plan: Plan, head: str) -> tuple[Feedback, ...]:

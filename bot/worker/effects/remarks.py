@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bot.github.gateway import Missing
 from bot.lifecycle.answers import answers_beside
@@ -31,8 +31,14 @@ MOST_REMARKS = 50
 """Remarks that one command takes along, the oldest that no agent has had; the next one takes what is left."""
 LONGEST_REMARK = 8_000
 """Characters of one remark that travel to the agent."""
-Gathered = tuple[tuple[Feedback, ...], tuple[str, ...]]
-"""The remarks, and the names of the comments that they are made of."""
+
+
+class Gathered(NamedTuple):
+    """The remarks, the names of the comments that they are made of, and who wrote what is said to the plan's text."""
+
+    said: tuple[Feedback, ...] = ()
+    heard: tuple[str, ...] = ()
+    speakers: tuple[Person, ...] = ()
 
 
 def of_review(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
@@ -41,11 +47,11 @@ def of_review(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
     That is comments on the commits of the plan's branch, and replies that quote lines of the review.
     """
     if plan is None or plan.review is None or plan.state is not State.IN_REVIEW:
-        return (), ()
+        return Gathered()
     allowed = allowed_to(ctx, plan, policy, Action.STEER)
-    said = chain(_on_commits(ctx, plan, plan.review, allowed), _quoting(ctx, plan, plan.review, allowed))
+    said = chain(_on_commits(ctx, plan, plan.review, allowed), _quoting(ctx, plan, policy, plan.review, allowed))
     chosen = list(islice(said, MOST_REMARKS))
-    return tuple(remark for _, remark in chosen), tuple(dict.fromkeys(name for name, _ in chosen))
+    return Gathered(tuple(remark for _, remark in chosen), tuple(dict.fromkeys(name for name, _ in chosen)))
 
 
 def _on_commits(
@@ -61,11 +67,11 @@ def _on_commits(
 
 
 def _quoting(
-    ctx: Context, plan: Plan, review: Review, allowed: Callable[[Person], bool]
+    ctx: Context, plan: Plan, policy: Policy, review: Review, allowed: Callable[[Person], bool]
 ) -> Iterator[tuple[str, Feedback]]:
     """Yield what was said to lines of the diff review since it was posted, with the name of its comment."""
     text = wording.review_comment(plan, PlanCost(), "")
-    for comment, author in _since_posted(ctx, plan, review, review.thread or plan.issue_number):
+    for comment, author in _since_posted(ctx, plan, policy, review, review.thread or plan.issue_number):
         found = read_remarks(comment.body, text, author.login)
         if found and allowed(author):
             for remark in found:
@@ -80,29 +86,36 @@ def of_plan(ctx: Context, plan: Plan | None, policy: Policy) -> Gathered:
     thing to remark on.
     """
     if plan is None or plan.revision is None or plan.text_origin is None or plan.text_origin.comment_id is None:
-        return (), ()
+        return Gathered()
     try:
         text = wording.plan_comment(plan, plan.revision)
     except TooLong:
-        return (), ()
+        return Gathered()
     allowed = allowed_to(ctx, plan, policy, Action.ANSWER)
     said: list[Feedback] = []
-    heard = []
-    for comment, author in _since_posted(ctx, plan, plan.text_origin, plan.issue_number):
+    heard, speakers = [], []
+    for comment, author in _since_posted(ctx, plan, policy, plan.text_origin, plan.issue_number):
         found = _said_to(plan, text, comment, author, allowed)
         if found and len(said) + len(found) > MOST_REMARKS:
             break
         if found:
             said += found
             heard.append(comment_name(comment.id))
-    return tuple(said), tuple(heard)
+            speakers.append(author)
+    return Gathered(tuple(said), tuple(heard), tuple(speakers))
 
 
-def _since_posted(ctx: Context, plan: Plan, shown: Revision | Review, where: int) -> Iterator[tuple[Comment, Person]]:
-    """Yield the comments of people that no agent has had, written where the plan's text or its diff could be read."""
+def _since_posted(
+    ctx: Context, plan: Plan, policy: Policy, shown: Revision | Review, where: int
+) -> Iterator[tuple[Comment, Person]]:
+    """Yield the comments of people that no agent has had, written where the plan's text or its diff could be read.
+
+    What an App wrote with somebody's token is theirs where the policy lists it, or not at all.
+    """
     for comment in ctx.gateway.comments(plan.repo, where):
         new = comment_name(comment.id) not in plan.heard and posted_before(shown, comment.created_at, comment.id)
-        if new and comment.author is not None and not comment.by_app and not is_bot(comment.author.login):
+        theirs = not comment.by_app and (comment.app is None or policy.approvers.lists(comment.app))
+        if new and theirs and comment.author is not None and not is_bot(comment.author.login):
             yield comment, comment.author
 
 

@@ -102,5 +102,6 @@ def _part(plan: Plan, split: Split, child: Child, position: int) -> Part:
         total=len(split.children),
         document=child.document,
         gates=split.gates,
+        authors=split.authors,
         depends_on=tuple(sorted(builds_on)),
     )

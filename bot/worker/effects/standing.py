@@ -96,19 +96,22 @@ def files_to_decide(ctx: Context, request: Request, plan: Plan | None, policy: P
     return owned(next((text for text in texts if text is not None), ""), paths)
 
 
-def fallen(ctx: Context, request: Request, plan: Plan | None, policy: Policy) -> tuple[int, ...]:
-    """Return who approved before and could not do so now: without the right, or withdrawn."""
+def fallen(
+    ctx: Context, request: Request, plan: Plan | None, policy: Policy, files: Sequence[Owned]
+) -> tuple[int, ...]:
+    """Return who approved before and could not do so now: without the right, no more an owner, or withdrawn."""
     if request.command.verb is not Verb.APPROVE or plan is None or plan.halfway is None:
         return ()
     earlier = [a for a in plan.halfway.approvals if a.by.id != request.actor.id]
-    return tuple(a.by.id for a in earlier if not (_stands(ctx, plan, a) and _may_still(ctx, plan, a, policy)))
+    return tuple(a.by.id for a in earlier if not (_stands(ctx, plan, a) and _may_still(ctx, plan, a, policy, files)))
 
 
-def _may_still(ctx: Context, plan: Plan, approval: Approval, policy: Policy) -> bool:
+def _may_still(ctx: Context, plan: Plan, approval: Approval, policy: Policy, files: Sequence[Owned]) -> bool:
     if is_bot(approval.by.login):
         return policy.approvers.lists(approval.by.login)
-    now = of_approver(ctx, plan.repo, approval.by, policy)
-    return policy.approvers.admit(approval.by.login, now.permission, now.teams)
+    now = of_approver(ctx, plan.repo, approval.by, policy, files)
+    owned_then = {owner for file in files for owner in file.owners}.intersection(approval.owns)
+    return policy.approvers.admit(approval.by.login, now.permission, now.teams) and owned_then.issubset(now.owns)
 
 
 def _stands(ctx: Context, plan: Plan, approval: Approval) -> bool:

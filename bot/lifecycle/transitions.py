@@ -56,7 +56,9 @@ HAS_JOBS = WORKING | {D, R}
 NEW_TRY = "it has ended; a new request starts a new try"
 UNDER_WAY = "it is under way"
 PR_DECIDES = "its pull request is open: review, close or merge it there"
+PR_REVISES = "its pull request is open; /revise there changes the work"
 ENDED = "it has ended"
+FINISHED = f"{ENDED}; /plan starts a new try"
 NO_JOB = "no job is open here"
 BEING_SPLIT = "it is being split, which takes seconds; each part then asks for its own decision"
 REOPENABLE = "it has ended; /reopen brings it back"
@@ -73,50 +75,50 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         refuse(I, "it is in the icebox"),
         refuse(P, PR_DECIDES),
         refuse({N, C}, REOPENABLE),
-        refuse({M, S}, ENDED),
+        refuse({M, S}, FINISHED),
     ),
     ev.Rejected: (
         go(BEFORE_PR, people.reject, to=N),
         refuse(P, PR_DECIDES),
-        refuse({M, S}, ENDED),
+        refuse({M, S}, FINISHED),
         at(N, pulls.give_reason),
         stay(C, "it has ended already"),
     ),
     ev.UpdateRequested: (
         go(BEFORE_PR - {I}, shaping.update, to=D),
         refuse(I, "it is in the icebox"),
-        refuse(P, PR_DECIDES),
+        refuse(P, PR_REVISES),
         refuse({N, C}, REOPENABLE),
-        refuse({M, S}, ENDED),
+        refuse({M, S}, FINISHED),
     ),
     ev.ExpandRequested: (
         at({D, A, F}, shaping.expand, to=D),
         refuse(WORKING | {R}, "the work of this plan is under way or done; /update has it rewritten and starts over"),
         refuse(I, "it is in the icebox"),
-        refuse(P, PR_DECIDES),
+        refuse(P, PR_REVISES),
         refuse({N, C}, REOPENABLE),
-        refuse({M, S}, ENDED),
+        refuse({M, S}, FINISHED),
     ),
     ev.SplitRequested: (
         at(BEFORE_PR - {I}, shaping.split, to=D),
         refuse(I, "it is in the icebox"),
-        refuse(P, PR_DECIDES),
+        refuse(P, PR_REVISES),
         refuse({N, C}, REOPENABLE),
-        refuse({M, S}, ENDED),
+        refuse({M, S}, FINISHED),
     ),
     ev.Answered: (
         at(D, shaping.take_answers),
         refuse(OPEN - {D}, "the plan asks nothing now"),
         refuse({N, C}, REOPENABLE),
-        refuse({M, S}, ENDED),
+        refuse({M, S}, FINISHED),
     ),
     ev.RetryRequested: (
         go(F, people.retry, to={D, A, R, V}),
         refuse({D, A, R, I}, "nothing of it has failed"),
         refuse(WORKING, UNDER_WAY),
-        refuse(P, PR_DECIDES),
+        refuse(P, PR_REVISES),
         refuse({N, C}, REOPENABLE),
-        refuse({M, S}, ENDED),
+        refuse({M, S}, FINISHED),
     ),
     ev.ReviseRequested: (
         at(R, diff.revise, to=X),
@@ -125,7 +127,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         refuse(F, "it failed; /retry takes words for the agent"),
         at(P, rework.revise, to=X),
         refuse({N, C}, REOPENABLE),
-        refuse({M, S}, ENDED),
+        refuse({M, S}, FINISHED),
     ),
     ev.FixRequested: (
         at(P, rework.fix, to=X),
@@ -134,7 +136,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         refuse(R, "/fix mends what fails on a pull request; /revise changes this diff"),
         refuse(F, "it failed; /retry takes words for the agent"),
         refuse({N, C}, REOPENABLE),
-        refuse({M, S}, ENDED),
+        refuse({M, S}, FINISHED),
     ),
     ev.RecommendationsAccepted: (
         at({P, M}, recommendations.accept),
@@ -150,7 +152,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
     ev.ReopenRequested: (
         go({N, C}, people.reopen, to=D),
         refuse(OPEN, "it has not ended"),
-        refuse({M, S}, "it is finished; a new request starts a new try"),
+        refuse({M, S}, "it is finished; /plan starts a new try"),
     ),
     ev.StatusRequested: (at(ALL, people.tell_status),),
     ev.Shelved: (

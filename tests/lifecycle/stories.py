@@ -317,6 +317,8 @@ STATUS = {
         **APPROVED,
     ),
     "executing": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(), **APPROVED),
+    "executing-again": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(head=HEAD), **REVIEWED),
+    "executing-again-waiting": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(head=HEAD, claimed=False), **REVIEWED),
     "executing-conflict": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(merge_base_in=True), **REVIEWED),
     "verifying": plan(State.VERIFYING, WaitingOn.RUNNER, job=job(), **APPROVED),
     "verifying-ci": plan(State.VERIFYING, WaitingOn.CI, **{**REVIEWED, "policy": WITH_CI, "review": IN_CI}),
@@ -332,6 +334,7 @@ STATUS = {
         WaitingOn.RUNNER,
         job=job(),
         **{**REWORKED, "rework": REWORKED["rework"].model_copy(update={"by_itself": True})},
+        policy=POLICY.model_copy(update={"ci": CiPolicy(fix=2)}),
         fixes=1,
     ),
     "rework-waiting": plan(State.EXECUTING, WaitingOn.RUNNER, job=job(claimed=False), **REWORKED),
@@ -512,14 +515,22 @@ def first_of_two(approval: Approval, at: float) -> Pending:
     return Pending(approvals=(approval.model_copy(update={"at": at}),), needed=Needed(people=1, owners=OWNERS))
 
 
-HALFWAY = {
-    "draft-halfway": plan(policy=TWO, pending=first_of_two(PLAN_APPROVAL, 250.0)),
-    "in_review-halfway": plan(
-        State.IN_REVIEW, WaitingOn.DIFF_DECISION, policy=TWO, pending=first_of_two(DIFF_APPROVAL, 450.0), **REVIEWED
-    ),
-}
 APPROVED_BY_TWO = plan(
     State.PR_OPEN,
     WaitingOn.MERGE,
     **{**DONE, "plan_approval": PLAN_APPROVAL.model_copy(update={"by": BOB, "earlier": (PLAN_APPROVAL,)})},
 )
+HALFWAY = {
+    "draft-halfway": plan(policy=TWO, pending=first_of_two(PLAN_APPROVAL, 250.0)),
+    "in_review-halfway": plan(
+        State.IN_REVIEW, WaitingOn.DIFF_DECISION, policy=TWO, pending=first_of_two(DIFF_APPROVAL, 450.0), **REVIEWED
+    ),
+    "rework-halfway": plan(
+        State.IN_REVIEW,
+        WaitingOn.DIFF_DECISION,
+        policy=TWO,
+        pending=first_of_two(DIFF_APPROVAL.model_copy(update={"binds_to": NEXT}), 450.0),
+        **REWORK_SHOWN,
+    ),
+    "approved-by-two": APPROVED_BY_TWO,
+}

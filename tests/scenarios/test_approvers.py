@@ -46,7 +46,7 @@ def test_two_people_have_to_approve_each_gate_and_the_pull_request_names_all(vil
     issue = village.planned()
     say(village, village.alice, issue, "/approve")
     assert village.stands(issue) == AT_PLAN_GATE
-    assert "**1 of 2 approvals**, by `alice`. Still needed:\n\n- one person more" in village.text(issue, "status")
+    assert "**1 of 2 approvals**, by `alice`. Still needed:\n\n- one more person" in village.text(issue, "status")
     say(village, village.alice, issue, "/approve")
     assert "you have approved this already" in village.text(issue, "not_now")
     village.bob.react(plan_comment(village, issue))
@@ -106,7 +106,7 @@ def test_only_members_of_the_team_and_named_people_decide(village: Village, team
     issue = village.planned()
     say(village, village.alice, issue, "/approve")
     told = village.text(issue, "not_allowed")
-    assert "of a person in the team `core`, or named `Carl`, and GitHub says that you are none" in told
+    assert "in the team `core`, or named `Carl`, and GitHub says that you are none" in told
     say(village, village.bob, issue, "/approve")
     assert village.stands(issue) == EXECUTING
     village.runner(issue).execute({"shop/basket.py": "rounded"})

@@ -176,7 +176,7 @@ def check_run(plan: Plan, sentence: str | None = None, *, shown: bool = True) ->
         title, told = "The diff waits for a decision", fill("check_run_open", plan=plan, **_who(plan.policy))
     else:
         title = _cut_title(sentence) or "The diff is decided"
-        told = escape.clipped(sentence, limits.PARAGRAPH, escape.prose)
+        told = escape.clipped(sentence, limits.PARAGRAPH, escape.prose) if title.endswith("…") else ""
     return title, fill("check_run", plan=plan, review=_review(plan) if shown else None, sentence=told)
 
 

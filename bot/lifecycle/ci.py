@@ -76,16 +76,21 @@ ORDER = (CiState.FAILED, CiState.PENDING, CiState.PASSED, CiState.NEUTRAL)
 
 
 def latest(checks: Iterable[CiCheck]) -> tuple[CiCheck, ...]:
-    """Return of each name the check of which something was said last, whichever App it is of, in their order."""
-    newest: dict[str, CiCheck] = {}
-    for check in sorted(checks, key=lambda check: check.at):
-        newest[check.name.casefold()] = check
-    return tuple(sorted(newest.values(), key=lambda check: (ORDER.index(check.state), check.name))[:MOST_CHECKS])
+    """Return the checks that are kept: what each App said last under each name, in their order."""
+    return tuple(_newest(checks)[:MOST_CHECKS])
+
+
+def _newest(checks: Iterable[CiCheck]) -> list[CiCheck]:
+    newest = {(check.name.casefold(), check.app): check for check in sorted(checks, key=lambda check: check.at)}
+    return sorted(newest.values(), key=lambda check: (ORDER.index(check.state), check.name, check.app))
 
 
 def by_name(required: Iterable[str], checks: Iterable[CiCheck]) -> tuple[tuple[str, CiCheck | None], ...]:
-    """Return each required name with its check, None where nothing is known of it. Names know no case."""
-    known = {check.name.casefold(): check for check in latest(checks)}
+    """Return each required name with its check, None where nothing is known of it. Names know no case.
+
+    Where several Apps use a name, the one counts that is farthest from passing: on GitHub they all have to pass.
+    """
+    known = {check.name.casefold(): check for check in reversed(_newest(checks))}
     return tuple((name, known.get(name.casefold())) for name in required)
 
 

@@ -169,12 +169,27 @@ def test_in_review_checks_are_shown_and_disturb_no_decision():
 # which check counts
 
 
-def test_of_one_name_what_was_said_last_counts_whichever_app_said_it():
+def test_of_one_name_what_an_app_said_last_counts():
     old = check("build", CiState.PASSED, app="ci", at=10.0)
-    rerun = check("Build", CiState.PENDING, app="other", at=20.0)
+    rerun = check("Build", CiState.PENDING, app="ci", at=20.0)
     assert latest((rerun, old)) == (rerun,)
     assert outlook(("build",), (rerun, old)).awaited == ("build",)
     assert outlook(("build",), (old, rerun.model_copy(update={"at": 5.0}))).awaited == ()
+
+
+def test_what_an_app_says_is_not_said_over_by_another_of_the_same_name():
+    failed = check("build", CiState.FAILED, app="ci", at=10.0)
+    forged = check("BUILD", CiState.PASSED, at=20.0)
+    assert latest((failed, forged)) == (failed, forged)
+    for checks in ((failed, forged), (forged, failed)):
+        assert outlook(("build",), checks).failed == (failed,)
+    begun = failed.model_copy(update={"state": CiState.PENDING})
+    assert outlook(("build",), (begun, forged)).awaited == ("build",)
+
+
+def test_a_required_check_is_found_behind_very_many_others():
+    many = [check(f"a{number}", CiState.FAILED) for number in range(MOST_CHECKS)]
+    assert put(WAITING, reported(*many, check("build"), check("lint"))).plan.state is State.IN_REVIEW
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,17 @@ def test_two_plans_on_one_file_wait_for_each_other_only_at_the_merge(village: Vi
     assert village.stands(first) == "merged"
 
 
+def test_a_review_that_somebody_wrote_over_is_put_right(village: Village) -> None:
+    issue = village.reviewed()
+    review = village.plan(issue).review
+    assert review is not None
+    village.bob.edit_comment(review.comment_id or 0, "All of this is harmless.")
+    village.settle()
+    assert "shop/basket.py" in village.text(issue, "review 2")
+    assert village.stands(issue) == "in_review, waits for diff_decision"
+    assert village.thread(issue)[-1] == "review 2"
+
+
 # the buttons of the check run
 
 

@@ -237,6 +237,17 @@ def test_somebody_elses_push_to_its_branch_voids_it(village: Village) -> None:
     assert village.workshop.tip(NEXT) == theirs
 
 
+def test_a_policy_that_mends_nothing_any_more_is_obeyed_at_once(village: Village) -> None:
+    village.set_policy("sandbox: auto\ngates: [{name: tests, run: 'true'}]\nci: {fix: 1}\n")
+    issue, pull, head = opened(village)
+    village.set_policy("sandbox: auto\ngates: [{name: tests, run: 'true'}]\n")
+    village.github.control.report_check(village.repository, head, "build", "failure", log="cc: no such file")
+    village.later(60)
+    assert village.stands(issue) == "pr_open, waits for merge"
+    assert (village.thread(issue), village.thread(pull)) == (ISSUE, [])
+    assert village.notes(issue, "ci_reported") == []
+
+
 def test_by_the_policy_failing_checks_are_mended_without_a_word_but_not_for_ever(village: Village) -> None:
     village.set_policy("sandbox: auto\ngates: [{name: tests, run: 'true'}]\nci: {fix: 1}\n")
     issue, pull, head = opened(village)

@@ -92,7 +92,7 @@ def _judged(plan: Plan, event: events.CiReported, *, news: bool) -> Step:
     """Go on, fail, or keep waiting, by the checks that are required."""
     review, required = plan.review, plan.policy.ci.require
     assert review is not None, "only a pushed commit waits for checks"  # noqa: S101
-    found = outlook(required, review.ci)
+    found = outlook(required, event.checks)
     if found.failed:
         sentence = f"{_counted(check.name for check in found.failed)} did not pass on commit {event.head[:12]}."
         return _failed(plan, sentence, "a required check failed", ci=failures(found.failed, event.logs))

@@ -28,11 +28,19 @@ def read_ci(ctx: Context, claimed: Claimed, _effect: ReadCi) -> Done:
         plan = plans.get(tx, claimed.plan_uid or "")
     if plan is None or plan.review is None:
         return Done("nothing was pushed")
+    if plan.mends_itself and not _mends_still(ctx, plan):
+        return Done("by the policy of now nothing is mended without a person asking")
     head = plan.review.work.head
     checks = ctx.gateway.checks(plan.repo, head)
     logs = _logs(ctx, plan, checks) if plan.waiting_on is WaitingOn.CI or plan.mends_itself else {}
     event = ev.CiReported(at=ctx.now(), source=claimed.key, head=head, checks=checks, logs=logs)
     return found(claimed, event, f"{len(checks)} checks of {head[:12]}")
+
+
+def _mends_still(ctx: Context, plan: Plan) -> bool:
+    """Whether the policy in force lets one more fix begin by itself: the plan's is as old as its last job."""
+    default = ctx.gateway.repository(plan.repo).default_branch
+    return plan.fixes < ctx.policies.at(plan.repo, default).policy.ci.fix
 
 
 def _logs(ctx: Context, plan: Plan, checks: tuple[CiCheck, ...]) -> dict[str, str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.answers import answers_beside
 from bot.lifecycle.commands import Command, Verb, parse
 from bot.lifecycle.requests import REWRITES, TAKES_ISSUE, Request
 from bot.lifecycle.states import Via, WaitingOn
-from bot.store import plans
+from bot.store import outbox, plans
 from bot.worker.apply import apply
 from bot.worker.asking import ask
 from bot.worker.translate import common
@@ -92,9 +93,13 @@ def _lane_of_comment(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload) -
 
 def _comment_changed(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int, lane_: str) -> str:
     plan = plans.latest(tx, lane_)
-    if plan is None or plan.revision is None or plan.revision.comment_id != said.comment.id:
-        return "not the comment under decision"
     if said.sender is not None and said.sender.id == bot:
         return "our own edit"
+    if plan is not None and plan.review is not None and plan.review.comment_id == said.comment.id:
+        refresh = fx.RefreshReview(key=f"{plan.uid}:refresh:{delivery.guid}")
+        outbox.add(tx, [refresh], lane=plan.lane, installation_id=plan.repo.installation_id, plan_uid=plan.uid)
+        return "the diff review was changed: it is put right"
+    if plan is None or plan.revision is None or plan.revision.comment_id != said.comment.id:
+        return "not the comment under decision"
     by = said.sender.person if said.sender else None
     return apply(tx, plan, ev.PlanCommentChanged(**common.said(delivery), by=by))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, get_args
 
 from pydantic import BaseModel
 
 from bot.lifecycle.commands import Verb
 from bot.lifecycle.policy_keys import EXECUTING, INSPECTING, PolicyFile, TierSection, UnitName
-from bot.lifecycle.policy_values import BUILT_IN_AGENTS, BUILT_IN_GATES
+from bot.lifecycle.policy_values import BUILT_IN_AGENTS, BUILT_IN_GATES, FORMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +60,9 @@ def in_words(error: ErrorDetails) -> Fault:
         return path, f"is not available: {LATER[path]}"
     match kind:
         case "extra_forbidden":
-            return path, f"is not a known key; known here are {', '.join(_known(path[:-1]))}"
+            return path, f"is not a known key; {_meant(str(path[-1]), _known(path[:-1]))}"
+        case "string_pattern_mismatch" if context["pattern"] in FORMS:
+            return path, f"must be {FORMS[context['pattern']]}"
         case "literal_error" | "enum":
             return path, f"must be one of {context['expected']}"
         case "value_error":
@@ -92,7 +95,14 @@ def _known(path: Path) -> list[str]:
     section: type[BaseModel] = PolicyFile
     if path:
         section = next(_sections(PolicyFile.model_fields[str(path[0])].annotation))
-    return [f"`{name}`" for name in section.model_fields]
+    return list(section.model_fields)
+
+
+def _meant(written: str, known: list[str]) -> str:
+    """Name the known key that is near to what was written; where none is, all of them."""
+    near = get_close_matches(written, known, n=1)
+    names = ", ".join(f"`{name}`" for name in known)
+    return f"did you mean `{near[0]}`?" if near else f"known here are {names}"
 
 
 def _sections(annotation: object) -> Iterator[type[BaseModel]]:

@@ -108,7 +108,18 @@ TierName = Literal["fast", "balanced", "deep"]
 EffortName = Literal["low", "medium", "high"]
 AgentName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")]
 CommandWord = Annotated[str, Field(min_length=1, max_length=4_000), AfterValidator(_command_word)]
-Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
-Team = Annotated[str, Field(pattern=r"^(?:[A-Za-z0-9][A-Za-z0-9-]{0,38}/)?[A-Za-z0-9_-]{1,100}$")]
-Bot = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$")]
-Prefix = Annotated[str, Field(pattern=r"^[a-z]{1,20}$")]
+_LOGIN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$"
+_TEAM = r"^(?:[A-Za-z0-9][A-Za-z0-9-]{0,38}/)?[A-Za-z0-9_-]{1,100}$"
+_BOT = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$"
+_PREFIX = r"^[a-z]{1,20}$"
+Login = Annotated[str, Field(pattern=_LOGIN)]
+Team = Annotated[str, Field(pattern=_TEAM)]
+Bot = Annotated[str, Field(pattern=_BOT)]
+Prefix = Annotated[str, Field(pattern=_PREFIX)]
+FORMS = {
+    _LOGIN: "a user name without `@`, such as octocat",
+    _TEAM: "a team's name without `@`, such as core, or acme/core of another organisation",
+    _BOT: "the name of an App or a bot without `@`, such as renovate or renovate[bot]",
+    _PREFIX: "one word of 1 to 20 small letters without `/`, such as tg",
+}
+"""What a pattern asks for, in words; the others are told as they are."""

@@ -9,7 +9,7 @@ import hashlib
 import json
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from bot.lifecycle.approvers import Approvers
 from bot.lifecycle.permission import Action, Permission
@@ -85,6 +85,12 @@ class Policy(Frozen):
         if isinstance(data, dict) and "approver_permission" in data:
             data = {"approvers": {"permission": data["approver_permission"]}, **data}
         return data
+
+    @field_validator("agents")
+    @classmethod
+    def _for_each_unit(cls, agents: dict[Unit, AgentSpec]) -> dict[Unit, AgentSpec]:
+        """Leave units that the release of a stored policy did not know to who carries out its plans."""
+        return {**_everywhere(agents.get(Unit.EXECUTE_PLAN, CLAUDE)), **agents}
 
     @classmethod
     def default(cls, agent: AgentSpec = CLAUDE) -> Policy:

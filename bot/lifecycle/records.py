@@ -41,6 +41,10 @@ class IssueSnapshot(Frozen):
         return hashlib.sha256(f"{self.title}\n{self.body}".encode()).hexdigest()
 
 
+BESIDE_THE_WORK = {"duplicate_of", "changes"}
+"""Fields of a document by which nothing is carried out: an approval of a release without them still counts."""
+
+
 class Revision(Frozen):
     """One version of the written plan and the comment that shows it."""
 
@@ -59,7 +63,10 @@ class Revision(Frozen):
     @property
     def content_sha256(self) -> str:
         """Identity of what would be carried out, whatever the comment's wording is: document and checks as stored."""
-        parts = [self.document.model_dump_json(), *(gate.model_dump_json() for gate in self.gates)]
+        parts = [
+            self.document.model_dump_json(exclude=BESIDE_THE_WORK),
+            *(gate.model_dump_json() for gate in self.gates),
+        ]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

@@ -31,15 +31,16 @@ class Mortal:
 
     def __init__(self, village: Village) -> None:
         self._village, self.deaths = village, 0
+        self._worker: Any = None
         self._start()
 
     def _start(self) -> None:
         self._worker = serving.worker(self._village.parts)
-        claims: Any = self._worker._claims
+        claims = self._worker._claims
         deliver = claims._deliver
 
         def dying(claimed: Claimed) -> Iterable[NewDelivery]:
-            follow_ups = deliver(claimed)
+            follow_ups: Iterable[NewDelivery] = deliver(claimed)
             if claimed.first:
                 raise Killed
             return follow_ups
@@ -49,7 +50,7 @@ class Mortal:
     def run_until_idle(self) -> int:
         """Work, and where that kills the process, start another one that finds the lease run out."""
         try:
-            return self._worker.run_until_idle()
+            return int(self._worker.run_until_idle())
         except Killed:
             self.deaths += 1
             self._village.clock.ahead += LEASE + 1
@@ -58,14 +59,14 @@ class Mortal:
 
     def run_periodic(self, name: str) -> bool:
         """Run one of the periodic tasks."""
-        return self._worker.run_periodic(name)
+        return bool(self._worker.run_periodic(name))
 
 
 @pytest.fixture
 def mortal(village: Village) -> Mortal:
     """The village with such a worker."""
-    village.worker = Mortal(village)
-    return village.worker
+    village.worker = mortal = Mortal(village)
+    return mortal
 
 
 def test_a_split(village: Village, mortal: Mortal) -> None:

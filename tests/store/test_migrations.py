@@ -17,6 +17,7 @@ from bot.store.deliveries import NewDelivery
 from bot.store.documents import FORMAT, UnreadableError, dump, load
 from bot.store.engine import StoreUnavailable, choose_backend, open_store
 from bot.store.migrate import _config, migrate
+from runner.results import Unit
 from tests.store.databases import some_plan
 
 RELEASED = Path(__file__).with_name("released")
@@ -98,6 +99,14 @@ def test_a_plan_stored_by_any_release_can_be_read(path: Path) -> None:
     plan = Plan.model_validate(load(path.read_text()))
     assert plan.uid == "cafe0001"
     assert plan.issue.title == "Title"
+
+
+def test_an_approval_given_under_an_earlier_release_covers_what_it_covered() -> None:
+    plan = Plan.model_validate(load((RELEASED / "plan-1-approved.json").read_text()))
+    assert plan.plan_approval is not None
+    assert plan.revision is not None
+    assert plan.plan_approval.content_sha256 == plan.revision.content_sha256
+    assert set(plan.agents) == set(Unit), "who does what that release did not know"
 
 
 def test_the_format_written_now_is_among_the_released_ones() -> None:

@@ -42,7 +42,8 @@ class PolicyFault(Frozen):
     sha256: str
     """Of the text: each broken text is told once."""
     instead: str
-    """What holds in its place: ``last`` valid one, ``defaults``, or, for the organisation's file, ``nothing``."""
+    """What holds in its place: ``last`` valid one, ``defaults``, or, for the organisation's file, what it said
+    ``before``, or ``nothing``."""
 
 
 class InForce(Frozen):
@@ -58,17 +59,16 @@ class Policies:
     def __init__(self, gateway: Gateway, store: Store, now: Callable[[], float]) -> None:
         self._gateway, self._store, self._now = gateway, store, now
         self._asking = Lock()
-        self._organisations: dict[tuple[int, str], tuple[float, str]] = {}
+        self._organisations: dict[tuple[int, str], tuple[float, str, str]] = {}
 
     def at(self, repo: Repo, ref: str) -> InForce:
         """Return what holds by the files at a commit of the default branch, and keep it where it is valid."""
         text = self._gateway.file(repo, POLICY_PATH, ref) or ""
-        below = self._organisation(repo)
+        read, below = self._organisation(repo)
         faults: list[PolicyFault] = []
-        if isinstance(broken := understood(below), PolicyError):
+        if isinstance(broken := understood(read), PolicyError):
             where = f"{repo.owner}/.github/{POLICY_PATH}"
-            faults.append(_fault(broken, where, below, "nothing"))
-            below = ""
+            faults.append(_fault(broken, where, read, "before" if below else "nothing"))
         policy = understood(text, below)
         with self._store.read() as tx:
             last = policies.last_valid(tx, repo.id)
@@ -82,27 +82,32 @@ class Policies:
 
     def fault(self, repo: Repo, text: str) -> PolicyError | None:
         """Return what is wrong with a text as the repository's file."""
-        below = self._organisation(repo)
-        policy = understood(text, "" if isinstance(understood(below), PolicyError) else below)
+        _, below = self._organisation(repo)
+        policy = understood(text, below)
         return policy if isinstance(policy, PolicyError) else None
 
-    def _organisation(self, repo: Repo) -> str:
-        """Return the text of the owner's defaults, empty without any; minutes old at most. One thread asks."""
+    def _organisation(self, repo: Repo) -> tuple[str, str]:
+        """Return the text of the owner's defaults, minutes old at most, and what of it holds: the last without a fault.
+
+        One thread asks. Both are empty where there are none, or none has been read since the start.
+        """
         with self._asking:
             return self._defaults_of(repo)
 
-    def _defaults_of(self, repo: Repo) -> str:
+    def _defaults_of(self, repo: Repo) -> tuple[str, str]:
         key = (repo.installation_id, repo.owner.casefold())
-        until, text = self._organisations.get(key, (0.0, ""))
+        until, text, valid = self._organisations.get(key, (0.0, "", ""))
         if self._now() < until:
-            return text
+            return text, valid
         try:
             text = self._gateway.organisation_file(repo, POLICY_PATH) or ""
         except Permanent as refusal:
-            log.warning("the defaults of %s are left out: %s", repo.owner, refusal)
-            text = ""
-        self._organisations[key] = (self._now() + DEFAULTS_KEPT, text)
-        return text
+            log.warning("the defaults of %s can't be read, so what they said before holds: %s", repo.owner, refusal)
+            text = valid
+        if not isinstance(understood(text), PolicyError):
+            valid = text
+        self._organisations[key] = (self._now() + DEFAULTS_KEPT, text, valid)
+        return text, valid
 
 
 @lru_cache(maxsize=KEPT)

@@ -62,7 +62,7 @@ def texts_of_the_policy() -> dict[str, str]:
         found[f"status-{name}"] = render.status_comment(plan, stories.COST)
     found["plan-approvers"] = render.plan_comment(stories.HALFWAY["draft-halfway"], revision("plan"))
     found["pull-request-approvers"] = "\n\n".join(render.pull_request(stories.APPROVED_BY_TWO, stories.COST))
-    for instead in ("defaults", "nothing"):
+    for instead in ("defaults", "nothing", "before"):
         details = DETAILS[Topic.POLICY_INVALID] | {"instead": instead}
         found[f"answer-policy_invalid-{instead}"] = render.say(Topic.POLICY_INVALID, details, None, None)
     found["policy-check"] = "\n\n".join(policy_check(0, ""))

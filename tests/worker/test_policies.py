@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from bot.errors import Permanent
 from bot.lifecycle.plan import Repo
 from bot.lifecycle.policy import Policy
@@ -12,8 +14,6 @@ from bot.worker.policies import Policies
 from bot.worker.schedule import DEFAULTS_KEPT
 
 if TYPE_CHECKING:
-    import pytest
-
     from bot.store.engine import Store
 
 REPO = Repo(id=1, owner="acme", name="shop", installation_id=1)
@@ -94,7 +94,24 @@ def test_defaults_that_the_app_may_not_read_are_none(store: Store, caplog: pytes
     files = Files("label: x", "pause: true")
     files.refuses = True
     assert reader(files, store).at(REPO, "main").policy == Policy(label="x")
-    assert "the defaults of acme are left out" in caplog.text
+    assert "the defaults of acme can't be read" in caplog.text
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_who_breaks_the_owners_defaults_loosens_no_repository(store: Store, refuses: bool):
+    files, clock = Files("label: x", "approvers: {count: 2}"), Clock()
+    policies = reader(files, store, clock)
+    strict = policies.at(REPO, "main").policy
+    assert strict.approvers.count == 2
+    files.defaults, files.refuses = "approvers: {count: two}", refuses
+    clock.at += DEFAULTS_KEPT
+    files.text = "label: y"
+    in_force = policies.at(REPO, "main")
+    assert in_force.policy == strict.model_copy(update={"label": "y"})
+    assert [fault.instead for fault in in_force.faults] == ([] if refuses else ["before"])
+    files.defaults, files.refuses = None, False
+    clock.at += DEFAULTS_KEPT
+    assert policies.at(REPO, "main").policy == Policy(label="y")
 
 
 def test_what_contradicts_the_owners_defaults_says_so(store: Store):

@@ -190,7 +190,7 @@ def say(
     or ``author``) and approval_void (``plan_comment`` or ``policy``); ``app`` for through_app; ``why`` for not_now and
     dependency_refused; ``issue``, ``how`` and ``children`` for dependency_ended; ``cause`` for plan_held; ``paths``
     (one a line) for base_conflict; ``head`` for branch_moved; ``word`` for help; ``where``, ``line``, ``reason`` and
-    ``instead`` (``last``, ``defaults`` or ``nothing``) for policy_invalid; ``sentence`` for unjudged.
+    ``instead`` (``last``, ``defaults``, ``before`` or ``nothing``) for policy_invalid; ``sentence`` for unjudged.
     """
     policy = plan.policy if plan is not None else policy or Policy()
     known: defaultdict[str, str] = defaultdict(str, details)

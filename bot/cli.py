@@ -22,7 +22,7 @@ from bot.lifecycle.policy import PolicyError, parse_policy
 from bot.shipped import shipped
 from bot.store import deliveries, journal, outbox, plans, throttles
 from bot.store.engine import open_store
-from bot.store.migrate import migrate
+from bot.store.migrate import is_current, migrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -249,7 +249,11 @@ def _ready() -> Settings:
 
 
 def _store() -> Store:
-    return open_store(_settings().database_url)
+    """Return the database, which has to be at the current schema."""
+    url = _settings().database_url
+    if not is_current(url):
+        raise ConfigError(["The database is not up to date: run `twogate migrate`."])
+    return open_store(url)
 
 
 def _count(text: str) -> int:

@@ -330,6 +330,15 @@ def test_what_is_shipped_is_what_lies_at_the_top() -> None:
     assert "OWNER/twogate/.github/actions/run@" in shipped(".github/workflows/twogate.yml")
 
 
+@pytest.mark.parametrize("command", [["plans"], ["parked"], ["costs"], ["plans", "resume"]])
+def test_a_database_without_tables_is_told_with_its_cure(
+    settings: dict[str, str], command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TWOGATE_DATABASE_URL", f"sqlite:///{settings['TWOGATE_HOME']}/new.db")
+    assert main(command) == 2
+    assert "run `twogate migrate`" in capsys.readouterr().err
+
+
 def test_costs_of_a_bot_without_plans_are_certainly_nothing(
     settings: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:

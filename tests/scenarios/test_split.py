@@ -263,3 +263,20 @@ def test_a_part_whose_plan_an_outage_swallowed_gets_it_once_that_is_over(village
     village.periodically("reconcile")
     assert [village.thread(number) for number in parts(village, issue)] == [["status", "plan 1"]] * 2
     assert village.thread(issue) == [*SAID, "split_done"]
+
+
+def test_a_part_whose_issue_was_closed_before_its_plan_came_is_held(village: Village) -> None:
+    issue = asked(village)
+    village.github.faults.add("error", method="GET", path=r"/issues/\d+$", status=502, count=None)
+    village.runner(issue).split_plan(FIRST, SECOND)
+    one, two = parts(village, issue)
+    assert village.plan_or_none(one) is None
+    village.alice.close_issue(one)
+    village.settle()
+    village.github.faults.clear()
+    village.later(600)
+    assert village.stands(one).startswith("held: issue_closed, draft")
+    village.alice.comment(one, "/approve")
+    village.settle()
+    assert village.thread(one) == ["status", "plan 1", "alice: /approve", "plan_held"]
+    assert village.stands(two) == "draft, waits for plan_decision"

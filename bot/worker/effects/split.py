@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.errors import Permanent
 from bot.lifecycle import events as ev
 from bot.lifecycle.plan import Part, lane
-from bot.lifecycle.states import Via
+from bot.lifecycle.states import HoldCause, Via
 from bot.lifecycle.wording import render as wording
 from bot.store import plans
 from bot.store.events import event_delivery
@@ -73,6 +73,8 @@ def _request(ctx: Context, claimed: Claimed, plan: Plan, split: Split, position:
     """Return the request for the part's plan, as who had the plan split makes it, in the lane of its issue."""
     child = split.children[position - 1]
     number = child.number or 0
+    issue = ctx.gateway.issue(plan.repo, number)
+    stands = {HoldCause.ISSUE_CLOSED: issue.state == "closed", HoldCause.ISSUE_LOCKED: issue.locked}
     event = ev.PlanRequested(
         at=ctx.now(),
         source=claimed.key,
@@ -80,9 +82,10 @@ def _request(ctx: Context, claimed: Claimed, plan: Plan, split: Split, position:
         via=Via.COMMAND,
         repo=plan.repo,
         issue_number=number,
-        issue=ctx.gateway.issue(plan.repo, number).snapshot,
+        issue=issue.snapshot,
         policy=plan.policy,
         part=_part(plan, split, child, position),
+        pauses=tuple(cause for cause, holds in stands.items() if holds),
     )
     return event_delivery(
         event,

@@ -57,9 +57,7 @@ def _count(town: Town, plans: int) -> list[Measure]:
     called = "comments, reactions, labels, checks, runs and pull requests left behind"
     return [
         Measure("GitHub writes per merged plan", len(writes) / plans, "requests", left, called),
-        Measure(
-            "GitHub calls per merged plan, without polls", (len(writes) + reads) / plans, "requests", left, called
-        ),
+        Measure("GitHub calls per merged plan, without polls", (len(writes) + reads) / plans, "requests", left, called),
         Measure("reaction polls per merged plan", len(polls) / plans, "requests"),
     ]
 

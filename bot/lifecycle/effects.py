@@ -142,7 +142,7 @@ class MakeIssue(_Effect):
 
 
 class UpdatePull(_Effect):
-    """Bring the costs in the pull request's text up to date."""
+    """Bring the record in the pull request's text up to date: decisions, checks, recommendations, costs."""
 
     kind: Literal["update_pull"] = "update_pull"
     priority: Literal[Priority.SHOW] = Priority.SHOW

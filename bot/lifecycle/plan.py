@@ -122,8 +122,8 @@ class Plan(Frozen):
     status_comment_id: int | None = None
     pull_request: int | None = None
     pull_request_url: str | None = None
-    costs_sha256: str | None = None
-    """Hash of what the pull request said of the costs when it was opened."""
+    record_sha256: str | None = None
+    """Hash of the record in the pull request's text, as it was opened with."""
     merged_at: float | None = None
     rework: Rework | None = None
     fixes: int = 0

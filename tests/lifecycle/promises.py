@@ -27,6 +27,12 @@ class Promises:
 
     plan: Plan | None
 
+    def keep_promises(self) -> None:
+        """Look at all of them, for steps that are not rules of the machine's own."""
+        self.every_open_plan_offers_an_action_and_no_empty_promise()
+        self.approvals_cover_what_stands()
+        self.nobody_decides_on_what_is_not_shown()
+
     @invariant()
     def every_open_plan_offers_an_action_and_no_empty_promise(self) -> None:
         """The status names what a person can say or where to go, and nothing that would then be refused."""

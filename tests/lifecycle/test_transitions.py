@@ -16,7 +16,7 @@ from bot.lifecycle.policy import CiPolicy, Policy
 from bot.lifecycle.states import HoldCause, State, Via, WaitingOn
 from bot.lifecycle.transitions import EVENTS, ROWS, TABLE, complete, rule_of, transition
 from runner.contract import Feedback, GateStatus, JobKind, Outcome, Phase
-from runner.results import Verdict
+from runner.results import Unit, Verdict
 from tests.lifecycle import makers
 from tests.lifecycle.promises import Promises
 
@@ -348,6 +348,69 @@ class AnyHistory(Promises, RuleBasedStateMachine):
             ev.HoldLifted: {"cause": data.draw(st.sampled_from(list(HoldCause)))},
         }
         self._send(kind, **extra.get(kind, {}))
+
+    @rule(steps=st.integers(1, 14), gladly=st.booleans())
+    def forward(self, steps, gladly):
+        """What leads on from here, so that long lives are lived too and not only broken ones."""
+        for _ in range(steps):
+            self._forward(gladly)
+            self.keep_promises()
+
+    def _forward(self, gladly):
+        plan, job = self.plan, self.plan.job.id if self.plan.job else ""
+        if plan.hold is not None:
+            self._send(ev.HoldLifted, cause=plan.hold.causes[0])
+        elif plan.waiting_on in {WaitingOn.PLAN_DECISION, WaitingOn.DIFF_DECISION}:
+            sha = plan.revision.sha256 if plan.revision else None
+            head = plan.review.work.head if plan.review else None
+            self._send(ev.Approved, by=makers.ALICE, via=Via.COMMAND, plan_sha256=sha, branch_head=head)
+        elif plan.waiting_on is WaitingOn.RUNNER:
+            self._job_done(job)
+        elif plan.waiting_on is WaitingOn.BOT:
+            self._bot_done()
+        elif plan.state is State.APPROVED:
+            self._send(ev.SlotGranted)
+        elif plan.state is State.PR_OPEN and gladly:
+            remarks = (Feedback(kind="ci", author="ci", text="failed"),)
+            head = plan.branch_head
+            self._send(ev.FixRequested, by=makers.ALICE, via=Via.COMMAND, remarks=remarks, branch_head=head)
+        elif plan.state is State.FAILED:
+            self._send(ev.RetryRequested, by=makers.ALICE, via=Via.COMMAND)
+        elif plan.state in {State.REJECTED, State.CANCELLED}:
+            self._send(ev.ReopenRequested, by=makers.ALICE, via=Via.COMMAND)
+
+    def _job_done(self, job):
+        kind = self.plan.job.kind
+        if kind is JobKind.PLAN and self.plan.job.unit is Unit.SPLIT_PLAN:
+            report = makers.report(job, Outcome.PLANNED, split=makers.cut(depends_on=()))
+            self._send(ev.SplitWritten, job=job, report=report)
+        elif kind is JobKind.PLAN:
+            report = makers.report(job, Outcome.PLANNED, plan=makers.document())
+            self._send(ev.PlanWritten, job=job, report=report)
+        elif kind is JobKind.EXECUTE:
+            work = makers.work(HEADS[self.count % len(HEADS)])
+            report = makers.report(job, Outcome.VERIFIED, work=work, gates=(makers.gate(),))
+            self._send(ev.WorkVerified, job=job, report=report)
+        else:
+            self._send(ev.BaseReported, job=job)
+
+    def _bot_done(self):
+        plan = self.plan
+        if plan.state is State.DRAFT and plan.revision is not None:
+            number = plan.revision.number
+            shown = {"comment_id": 1000 + number, "node_id": f"IC_{number}", "posted_at": self.clock}
+            self._send(ev.PlanPosted, revision=number, sha256=SHAS[0], **shown)
+        elif plan.state is State.VERIFYING:
+            self._send(ev.BranchConfirmed, head=plan.review.work.head)
+        elif plan.state is State.IN_REVIEW and plan.diff_approval is None:
+            shown = {"comment_id": 2000 + self.count, "node_id": "IC_r", "check_run_id": 5, "posted_at": self.clock}
+            self._send(ev.ReviewPosted, head=plan.review.work.head, **shown)
+        elif plan.state is State.IN_REVIEW:
+            self._send(ev.BaseChecked, head=plan.review.work.head, clean=True)
+            if plan.rework:
+                self._send(ev.BranchAdvanced, head=plan.review.work.head)
+            else:
+                self._send(ev.PullRequestOpened, number=3, url="http://x/3")
 
     @rule(data=st.data(), fix=st.booleans(), said=st.booleans())
     def change_the_work(self, data, fix, said):

@@ -318,11 +318,11 @@ def test_names_in_a_sentence_read_well():
     assert many.endswith("#9 and 5 more")
 
 
-def test_the_costs_of_a_pull_request_are_brought_up_to_date_between_their_marks_alone():
+def test_the_record_of_a_pull_request_is_brought_up_to_date_between_its_marks_alone():
     _, body = render.pull_request(OPENED, PlanCost())
     written = f"Above.\n{body}\nBelow."
-    fresh = render.with_costs(written, stories.COST)
+    fresh = render.with_record(written, OPENED, stories.COST)
     assert fresh == f"Above.\n{render.pull_request(OPENED, stories.COST)[1]}\nBelow."
-    assert render.with_costs(fresh, stories.COST) == fresh
-    assert render.with_costs("All else.", stories.COST) is None
-    assert render.with_costs(f"{render.COSTS[0]} and no end", stories.COST) is None
+    assert render.with_record(fresh, OPENED, stories.COST) == fresh
+    assert render.with_record("All else.", OPENED, stories.COST) is None
+    assert render.with_record(f"{render.RECORD[0]} and no end", OPENED, stories.COST) is None

@@ -134,7 +134,7 @@ def test_foreign_text_is_text_and_nothing_else(text):
             assert parse(shown) == (), name
             assert "<!-- twogate" not in shown.lower(), name
             assert "<!--twogate" not in shown.lower(), name
-            assert tags(shown) == (set(render.COSTS) if name == "pull-request" else set()), name
+            assert tags(shown) == (set(render.RECORD) if name == "pull-request" else set()), name
             assert all(link.startswith(OUR_LINKS) for link in links(shown)), name
         assert not set("\u202e\u202c\u2066\u2069\ufeff\x1b\x00\U000e0041") & set(shown), name
 

@@ -92,8 +92,8 @@ class PullRequestOpened(BaseEvent):
     type: Literal["pull_request_opened"] = "pull_request_opened"
     number: int
     url: str
-    costs_sha256: str | None = None
-    """Hash of what its text says of the costs."""
+    record_sha256: str | None = None
+    """Hash of the record in its text."""
 
 
 class ApprovalVoid(BaseEvent):

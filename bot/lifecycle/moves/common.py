@@ -202,9 +202,10 @@ def fail(plan: Plan, failure: Failure, note: str) -> Step:
 
 
 def end(plan: Plan, state: State, **fields: Any) -> tuple[Plan, tuple[fx.Effect, ...]]:
-    """Put the plan where nothing more happens: no job, no hold, nothing waited for, no diff left approved."""
+    """Put the plan where nothing more happens: no job, no hold, no wait, no diff approved but what is merged."""
     plan, stops = drop_job(plan)
-    return changed(plan, state=state, waiting_on=None, hold=None, diff_approval=None, **fields), stops
+    done = plan.diff_approval if state is State.MERGED else None
+    return changed(plan, state=state, waiting_on=None, hold=None, rework=None, diff_approval=done, **fields), stops
 
 
 def failed_for_us(sentence: str, during: JobKind) -> Failure:

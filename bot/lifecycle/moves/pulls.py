@@ -32,7 +32,7 @@ def opened(plan: Plan, event: events.PullRequestOpened) -> Step:
         failure=None,
         pull_request=event.number,
         pull_request_url=event.url,
-        costs_sha256=event.costs_sha256,
+        record_sha256=event.record_sha256,
     )
     step = moved(plan, f"pull request #{event.number}", *closing)
     if plan.branch_head in {None, plan.approved_head}:

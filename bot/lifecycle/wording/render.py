@@ -127,37 +127,33 @@ def pull_request(plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> tuple[str,
     """Return title and body of the pull request of a plan that has a review."""
     text = _review(plan).work.pull_request
     document = _revision(plan).document
-    body = fill(
-        "pull_request",
-        plan=plan,
-        text=text,
-        cost=cost,
-        link=Links(web, plan),
-        decisions=[
-            (a, a.gate) for made in (plan.plan_approval, plan.diff_approval) if made is not None for a in made.all
-        ],
-        **_who(plan.policy),
-    )
+    body = fill("pull_request", text=text, **_recorded(plan, cost, web))
     titles = (text.title if text is not None else "", document.title, f"Plan for issue {plan.issue_number}")
     return next(filter(None, map(_cut_title, titles))), body
 
 
-COSTS = ("<!-- costs -->", "<!-- end of costs -->")
-"""Between these the pull request's text says what it cost; people may write around them."""
+RECORD = ("<!-- record -->", "<!-- end of record -->")
+"""Between these the pull request's text says who decided, what was checked and what it cost."""
 
 
-def with_costs(body: str, cost: PlanCost) -> str | None:
-    """Return a pull request's text with its costs as they are now; None where it does not say any more."""
-    before, start, rest = body.partition(COSTS[0])
-    _, end, after = rest.partition(COSTS[1])
+def with_record(body: str, plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> str | None:
+    """Return a pull request's text with its record as it is now; None where it has none any more."""
+    before, start, rest = body.partition(RECORD[0])
+    _, end, after = rest.partition(RECORD[1])
     if not start or not end:
         return None
-    return f"{before}{start}\n{costs(cost)}\n\n{end}{after}"
+    return f"{before}{start}\n{record(plan, cost, web=web)}\n\n{end}{after}"
 
 
-def costs(cost: PlanCost) -> str:
-    """Return what a pull request's text says of the costs."""
-    return fill("pull_request_cost", cost=cost)
+def record(plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> str:
+    """Return what a pull request's text says of decisions, checks, plan and costs."""
+    return fill("pull_request_record", **_recorded(plan, cost, web))
+
+
+def _recorded(plan: Plan, cost: PlanCost, web: str) -> dict[str, Any]:
+    made = [approval for approval in (plan.plan_approval, plan.diff_approval) if approval is not None]
+    decisions = [(each, each.gate) for approval in made for each in approval.all]
+    return {"plan": plan, "cost": cost, "link": Links(web, plan), "decisions": decisions, **_who(plan.policy)}
 
 
 def recommended_issue(plan: Plan, text: IssueText) -> tuple[str, str]:

@@ -114,7 +114,9 @@ def open_pull_request(ctx: Context, claimed: Claimed, effect: OpenPullRequest) -
     pull = ctx.gateway.ensure_pull(
         plan.repo, branch=plan.branch, base=info.default_branch, title=title, body=body, first=claimed.first
     )
-    event = ev.PullRequestOpened(**said, number=pull.number, url=pull.url, costs_sha256=sha256(wording.costs(cost)))
+    event = ev.PullRequestOpened(
+        **said, number=pull.number, url=pull.url, record_sha256=sha256(wording.record(plan, cost, web=ctx.web))
+    )
     return found(claimed, event, f"#{pull.number}")
 
 
@@ -137,17 +139,17 @@ def advance_branch(ctx: Context, claimed: Claimed, effect: AdvanceBranch) -> Don
 
 
 def update_pull(ctx: Context, claimed: Claimed, _effect: UpdatePull) -> Done:
-    """Bring the costs in the pull request's text up to date; whatever people wrote around them stays."""
+    """Bring the record in the pull request's text up to date; whatever people wrote around it stays."""
     plan = _plan(ctx, claimed)
     if plan.pull_request is None:
         return Done("no pull request")
     cost = costs_of(ctx, plan)
-    if sha256(wording.costs(cost)) == plan.costs_sha256:
-        return Done("nothing was spent since it was opened")
+    if sha256(wording.record(plan, cost, web=ctx.web)) == plan.record_sha256:
+        return Done("it says what it was opened with")
     body = ctx.gateway.pull_body(plan.repo, plan.pull_request)
-    fresh = wording.with_costs(body, cost)
+    fresh = wording.with_record(body, plan, cost, web=ctx.web)
     if fresh is None:
-        return Done("people have written over the costs: they are left alone")
+        return Done("people have written over the record: it is left alone")
     if fresh != body:
         ctx.gateway.edit_pull(plan.repo, plan.pull_request, fresh)
     return Done("up to date")

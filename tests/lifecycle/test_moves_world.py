@@ -7,7 +7,7 @@ import pytest
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.choices import PlanPriority
-from bot.lifecycle.plan import Person
+from bot.lifecycle.plan import Person, lane, pull_lane
 from bot.lifecycle.policy import parse_policy
 from bot.lifecycle.states import HoldCause, State, WaitingOn
 from bot.lifecycle.transitions import TABLE
@@ -499,3 +499,8 @@ def test_a_pull_request_without_any_work_of_the_plan_is_not_taken_for_its_own():
     step = put(before, ev.PullRequestOpened(at=9.0, source="d-1", number=3, url="http://x/3"))
     assert unchanged(before, step)
     assert step.note == "no work of this plan is offered"
+
+
+def test_a_pull_request_of_people_has_a_lane_of_its_own():
+    assert pull_lane(500, 7) == "pull:500:7"
+    assert pull_lane(500, 7) != lane(500, 7)

@@ -39,7 +39,6 @@ def test_commands_in_the_bots_own_words_are_none(village: Village) -> None:
     [
         "See https://bot.example/approve and docs/approve.md",
         "https://bot.example/approve",
-        "/approved",
         "/approve/this",
         "//approve",
         "and/or /approve",
@@ -52,6 +51,15 @@ def test_a_command_inside_a_longer_word_is_none(village: Village, words: str) ->
     village.settle()
     assert village.stands(issue) == "draft, waits for plan_decision"
     assert village.thread(issue) == [*PLANNED, f"alice: {words}"]
+
+
+def test_a_word_that_is_almost_a_command_is_asked_about_and_not_obeyed(village: Village) -> None:
+    issue = village.planned()
+    village.alice.comment(issue, "/approved")
+    village.settle()
+    assert village.stands(issue) == "draft, waits for plan_decision"
+    assert village.thread(issue) == [*PLANNED, "alice: /approved", "help"]
+    assert "`/approve`" in village.text(issue, "help")
 
 
 @pytest.mark.parametrize(

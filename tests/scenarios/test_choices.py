@@ -27,7 +27,7 @@ def test_another_agent_and_budget_ask_for_a_decision_anew_and_reach_the_runner(v
     thread = village.thread(issue)
     say(village, issue, "/agent codex deep high\n/budget 8usd 90m")
     assert village.stands(issue) == "draft, waits for plan_decision"
-    assert village.thread(issue)[len(thread) :] == ["alice: /agent codex deep high", "plan 2", "plan 3"]
+    assert village.thread(issue)[len(thread) :] == ["alice: /agent codex deep high", "plan 3"]
     assert "Agent `codex` with its deep model, effort high" in village.text(issue, "plan 3")
     assert "1 h 30 min, $8" in village.text(issue, "plan 3")
     assert "| Chosen for this plan | `codex` with its deep model, effort high" in village.text(issue, "status")

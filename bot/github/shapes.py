@@ -37,6 +37,7 @@ def comment(json: Any, app: AppIdentity) -> Comment:
     """Return a comment of an issue or pull request."""
     author = person(json.get("user"))
     via = json.get("performed_via_github_app") or {}
+    by_app = via.get("id") == app.app_id or (author is not None and author.id == app.bot_user_id)
     return Comment(
         id=json["id"],
         node_id=json["node_id"],
@@ -44,8 +45,8 @@ def comment(json: Any, app: AppIdentity) -> Comment:
         author=author,
         created_at=seconds(json["created_at"]),
         updated_at=seconds(json["updated_at"]),
-        by_app=via.get("id") == app.app_id or (author is not None and author.id == app.bot_user_id),
-        app=via.get("slug"),
+        by_app=by_app,
+        app=None if by_app else via.get("slug"),
     )
 
 

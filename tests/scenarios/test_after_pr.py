@@ -160,9 +160,12 @@ def test_a_merge_after_which_nothing_was_spent_does_not_touch_the_pull_request_a
 def test_closed_and_opened_again_heard_the_wrong_way_round(village: Village) -> None:
     issue = village.pulled()
     pull = village.plan(issue).pull_request or 0
-    village.github.faults.add("reorder", event="pull_request.closed")
     village.bob.close_pull(pull)
+    village.settle()
+    closed = village.last_delivery("pull_request.closed")
     village.alice.call("PATCH", f"/pulls/{pull}", state="open")
+    village.settle()
+    village.github.control.redeliver(closed["id"], new_guid=True)
     village.settle()
     assert village.stands(issue) == "rejected"
     village.periodically("reconcile")

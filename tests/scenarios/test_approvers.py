@@ -210,7 +210,7 @@ def test_who_left_the_owners_before_the_second_approval_is_none_of_them(village:
     village.set_policy("approvers: {codeowners: true, count: 2}")
     issue = village.planned()
     say(village, village.bob, issue, "/approve")
-    assert "Still needed:\n\n- one person more" in village.text(issue, "status")
+    assert "Still needed:\n\n- one more person" in village.text(issue, "status")
     village.github.control.remove_member("acme", "bob")
     say(village, village.alice, issue, "/approve")
     assert village.stands(issue) == AT_PLAN_GATE

@@ -103,6 +103,7 @@ class Village:
 
     def __enter__(self) -> Self:
         control = self.github.control
+        self.github.limits.forget()
         made = control.create_repository(self.repository, str(self._source), private=True)
         self.repository_id = int(made["id"])
         self.url = self._stack.enter_context(served(self._open_bot))

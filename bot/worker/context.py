@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bot.errors import Permanent
 from bot.lifecycle.requests import Reading, Request
 from bot.lifecycle.states import Frozen
+from bot.store import plans
 from bot.store.events import event_delivery
 from bot.worker.policies import PolicyFault
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bot.github.gateway import Gateway
+    from bot.lifecycle.plan import Plan
     from bot.store.deliveries import NewDelivery
     from bot.store.engine import Store
     from bot.store.outbox import Claimed
@@ -51,6 +54,15 @@ class Judged(Frozen):
     reading: Reading
     faults: tuple[PolicyFault, ...] = ()
     """What of the policy could not be used."""
+
+
+def plan_of(ctx: Context, claimed: Claimed) -> Plan:
+    """Return the plan that an effect is about, as it is now. Raises :class:`Permanent` where it is gone."""
+    with ctx.store.read() as tx:
+        plan = plans.get(tx, claimed.plan_uid or "")
+    if plan is None:
+        raise Permanent("The plan is not stored any more.")
+    return plan
 
 
 def found(claimed: Claimed, event: Any, result: str = "") -> Done:

@@ -10,9 +10,9 @@ from bot.github.gateway import Glance
 from bot.lifecycle import events as ev
 from bot.lifecycle.states import State
 from bot.lifecycle.wording import render as wording
-from bot.store import jobs, plans, throttles
+from bot.store import jobs, throttles
 from bot.worker import push_tokens
-from bot.worker.context import Done, found
+from bot.worker.context import Done, found, plan_of
 from bot.worker.effects.posts import costs_of
 from bot.worker.effects.texts import sha256
 from bot.worker.schedule import ALARM_PAUSE
@@ -34,17 +34,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def _plan(ctx: Context, claimed: Claimed) -> Plan:
-    with ctx.store.read() as tx:
-        plan = plans.get(tx, claimed.plan_uid or "")
-    if plan is None:
-        raise Permanent("The plan is not stored any more.")
-    return plan
-
-
 def read_back(ctx: Context, claimed: Claimed, effect: ReadBack) -> Done:
     """Compare the branch with what was verified, the default branch with what may not be on it; revoke the token."""
-    plan = _plan(ctx, claimed)
+    plan = plan_of(ctx, claimed)
     default = ctx.gateway.repository(plan.repo).default_branch
     with ctx.gateway.glance(plan.repo, Glance(branches=(plan.work_branch, default))):
         head = ctx.gateway.branch_head(plan.repo, plan.work_branch)
@@ -83,7 +75,7 @@ def _on_default_branch(ctx: Context, plan: Plan, effect: ReadBack, default: str)
 
 def check_base(ctx: Context, claimed: Claimed, effect: CheckBase) -> Done:
     """Say whether anything can conflict: only files that both sides changed since they parted can."""
-    plan = _plan(ctx, claimed)
+    plan = plan_of(ctx, claimed)
     review = plan.review
     if review is None:
         return Done("no review any more")
@@ -100,7 +92,7 @@ def check_base(ctx: Context, claimed: Claimed, effect: CheckBase) -> Done:
 
 def open_pull_request(ctx: Context, claimed: Claimed, effect: OpenPullRequest) -> Done:
     """Open the pull request for the approved commit, unless the branch is elsewhere now."""
-    plan = _plan(ctx, claimed)
+    plan = plan_of(ctx, claimed)
     approval = plan.diff_approval
     if approval is None or approval.binds_to != effect.head:
         return Done("no approval for this commit any more")
@@ -122,7 +114,7 @@ def open_pull_request(ctx: Context, claimed: Claimed, effect: OpenPullRequest) -
 
 def advance_branch(ctx: Context, claimed: Claimed, effect: AdvanceBranch) -> Done:
     """Bring the pull request's branch on to the approved commit, from exactly where it was when that was begun."""
-    plan = _plan(ctx, claimed)
+    plan = plan_of(ctx, claimed)
     approval, rework = plan.diff_approval, plan.rework
     if approval is None or approval.binds_to != effect.head or rework is None or rework.on != effect.expected:
         return Done("no approval for this commit any more")
@@ -140,7 +132,7 @@ def advance_branch(ctx: Context, claimed: Claimed, effect: AdvanceBranch) -> Don
 
 def update_pull(ctx: Context, claimed: Claimed, _effect: UpdatePull) -> Done:
     """Bring the record in the pull request's text up to date; whatever people wrote around it stays."""
-    plan = _plan(ctx, claimed)
+    plan = plan_of(ctx, claimed)
     if plan.pull_request is None:
         return Done("no pull request")
     cost = costs_of(ctx, plan)
@@ -157,7 +149,7 @@ def update_pull(ctx: Context, claimed: Claimed, _effect: UpdatePull) -> Done:
 
 def delete_next(ctx: Context, claimed: Claimed, effect: DeleteNext) -> Done:
     """Remove the branch of further work where it is at a commit that one of the plan's own jobs pushed."""
-    plan = _plan(ctx, claimed)
+    plan = plan_of(ctx, claimed)
     if plan.rework is not None:
         return Done(f"{effect.branch} is in use again")
     head = ctx.gateway.branch_head(plan.repo, effect.branch)
@@ -171,7 +163,7 @@ def delete_next(ctx: Context, claimed: Claimed, effect: DeleteNext) -> Done:
 
 def delete_branch(ctx: Context, claimed: Claimed, effect: DeleteBranch) -> Done:
     """Remove a branch that is done with, if nobody pushed to it since or opened its pull request again unheard."""
-    plan = _plan(ctx, claimed)
+    plan = plan_of(ctx, claimed)
     closed = plan.pull_request if plan.state is State.REJECTED else None
     if closed is not None and ctx.gateway.pull(plan.repo, closed).state == "open":
         event = ev.PullRequestReopened(at=ctx.now(), source=claimed.key)

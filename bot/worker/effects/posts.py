@@ -14,7 +14,7 @@ from bot.lifecycle.states import State
 from bot.lifecycle.wording import render as wording
 from bot.lifecycle.wording.limits import TooLong
 from bot.store import jobs, plans, policies, usage
-from bot.worker.context import Done, found
+from bot.worker.context import Done, found, plan_of
 from bot.worker.effects.texts import plan_key, sha256
 from runner.contract import JobKind, Outcome
 from runner.results import Unit
@@ -95,14 +95,6 @@ def _untold(plan: Plan, job: Job) -> CostRow:
     return CostRow.untold(unit, agent, job=job.id, kind=JobKind(job.kind), outcome=Outcome.LOST)
 
 
-def _plan(ctx: Context, claimed: Claimed) -> Plan:
-    with ctx.store.read() as tx:
-        plan = plans.get(tx, claimed.plan_uid or "")
-    if plan is None:
-        raise Permanent("The plan is not stored any more.")
-    return plan
-
-
 def _revision(plan: Plan, number: int) -> Revision:
     for revision in plan.revisions:
         if revision.number == number:
@@ -120,7 +112,7 @@ def post_plan(ctx: Context, claimed: Claimed, effect: PostPlan) -> Done:
 
     A comment that is found again may have been edited by somebody before the bot knew of it: it is put right.
     """
-    plan = _plan(ctx, claimed)
+    plan = plan_of(ctx, claimed)
     revision = _revision(plan, effect.revision)
     if plan.revision is not revision and revision.comment_id is None:
         return Done("a newer revision is on its way")
@@ -146,7 +138,7 @@ def post_plan(ctx: Context, claimed: Claimed, effect: PostPlan) -> Done:
 
 def mark_superseded(ctx: Context, claimed: Claimed, effect: MarkSuperseded) -> Done:
     """Say at the top of an old revision what counts in its place."""
-    plan = _plan(ctx, claimed)
+    plan = plan_of(ctx, claimed)
     old = _revision(plan, effect.revision)
     if old.comment_id is None:
         return Done("it was never posted")
@@ -169,7 +161,7 @@ def mark_superseded(ctx: Context, claimed: Claimed, effect: MarkSuperseded) -> D
 
 def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:
     """Post the diff review and the check run on its commit."""
-    plan = _plan(ctx, claimed)
+    plan = plan_of(ctx, claimed)
     review = plan.review
     if review is None or review.work.head != effect.head:
         return Done("another commit is in review")
@@ -217,7 +209,7 @@ def check_mark(plan: Plan, head: str) -> str:
 
 def conclude_check(ctx: Context, claimed: Claimed, effect: ConcludeCheck) -> Done:
     """Tell the check run what was decided."""
-    plan = _plan(ctx, claimed)
+    plan = plan_of(ctx, claimed)
     title, summary = wording.check_run(plan, effect.sentence, shown=_shown(plan, effect))
     check = CheckRun(
         name=CHECK_NAME,
@@ -251,7 +243,7 @@ def show_status(ctx: Context, claimed: Claimed, effect: ShowStatus) -> Done:
 
     An earlier one that was given up may have posted the comment: only the very first one need not look for it.
     """
-    plan = _plan(ctx, claimed)
+    plan = plan_of(ctx, claimed)
     known = plan.status_comment_id
     shown = Shown(
         key=f"{plan.uid}:status",

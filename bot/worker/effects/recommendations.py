@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.errors import Permanent
 from bot.lifecycle import events as ev
 from bot.lifecycle.wording import render as wording
-from bot.store import plans
-from bot.worker.context import Done, found
+from bot.worker.context import Done, found, plan_of
 
 if TYPE_CHECKING:
     from bot.lifecycle.effects import MakeIssue
@@ -18,10 +16,7 @@ if TYPE_CHECKING:
 
 def make_issue(ctx: Context, claimed: Claimed, effect: MakeIssue) -> Done:
     """Open the issue, once a recommendation, without a label: no plan is made of it until somebody asks."""
-    with ctx.store.read() as tx:
-        plan = plans.get(tx, claimed.plan_uid or "")
-    if plan is None:
-        raise Permanent("The plan is not stored any more.")
+    plan = plan_of(ctx, claimed)
     title, body = wording.recommended_issue(plan, effect.text)
     key, first = f"{plan.uid}:recommendation:{effect.number}", claimed.first and not effect.again
     issue = ctx.gateway.ensure_issue(plan.repo, key, title, body, [], first=first)

@@ -9,9 +9,8 @@ from bot.lifecycle import events as ev
 from bot.lifecycle.plan import Part, lane
 from bot.lifecycle.states import HoldCause, Via
 from bot.lifecycle.wording import render as wording
-from bot.store import plans
 from bot.store.events import event_delivery
-from bot.worker.context import Done, found
+from bot.worker.context import Done, found, plan_of
 
 if TYPE_CHECKING:
     from bot.lifecycle.effects import MakeChild, OpenChild
@@ -62,10 +61,7 @@ def open_child(ctx: Context, claimed: Claimed, effect: OpenChild) -> Done:
 
 
 def _split(ctx: Context, claimed: Claimed) -> tuple[Plan, Split | None]:
-    with ctx.store.read() as tx:
-        plan = plans.get(tx, claimed.plan_uid or "")
-    if plan is None:
-        raise Permanent("The plan is not stored any more.")
+    plan = plan_of(ctx, claimed)
     return plan, plan.split
 
 

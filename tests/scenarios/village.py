@@ -104,6 +104,7 @@ class Village:
     def __enter__(self) -> Self:
         control = self.github.control
         self.github.limits.forget()
+        self._github_clock = self.github.hub.clock
         made = control.create_repository(self.repository, str(self._source), private=True)
         self.repository_id = int(made["id"])
         self.url = self._stack.enter_context(served(self._open_bot))
@@ -120,6 +121,7 @@ class Village:
         for person in self.people.values():
             person.close()
         self.github.faults.clear()
+        self.github.hub.clock = self._github_clock
         self.github.sender.drain(20)
         self._stack.close()
         self.parts.close()
@@ -406,7 +408,7 @@ class Village:
 
     def redeliver_all(self) -> None:
         """Send again, under new ids, whatever GitHub has delivered so far about issues and comments."""
-        for delivery in self.github.control.deliveries():
+        for delivery in self._deliveries():
             own = delivery["payload"].get("repository", {}).get("id") == self.repository_id
             if own and delivery["event"] in {"issues", "issue_comment"}:
                 self.github.control.redeliver(delivery["id"], new_guid=True)
@@ -425,14 +427,15 @@ class Village:
             return int(tx.execute(select(func.count()).select_from(deliveries_table)).scalar_one())
 
     def last_delivery(self, event: str) -> dict[str, Any]:
-        """GitHub's newest delivery of an event (``issues.labeled``), as its log has it."""
+        """GitHub's newest delivery of an event (``issues.labeled``) to our App, as its log has it."""
         name, _, action = event.partition(".")
-        found = [
-            d
-            for d in self.github.control.deliveries()
-            if d["event"] == name and action in {"", d["payload"].get("action")}
-        ]
+        found = [d for d in self._deliveries() if d["event"] == name and action in {"", d["payload"].get("action")}]
         return found[-1]
+
+    def _deliveries(self) -> list[dict[str, Any]]:
+        """What went to our App; others that scenarios install in the organisation hear of the same events."""
+        ours = {d.id for d in self.github.hub.deliveries if d.app.id == int(self.app["app_id"])}
+        return [d for d in self.github.control.deliveries() if d["id"] in ours]
 
 
 def _name(comment: dict[str, Any]) -> str:

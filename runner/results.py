@@ -136,6 +136,19 @@ class Lesson(Message):
     paths: tuple[Line, ...] = ()
 
 
+class WaitingLesson(Lesson):
+    """A lesson that waits on a plan for the plan's branch: of a unit that only reads, or one that a person adopted."""
+
+    learned_from: Line
+    """The plan it comes from: ``owner/name#12``."""
+    adopted_by: Line = ""
+    """Who took it over from a rejected plan; empty for the plan's own."""
+
+
+MOST_WAITING = 12
+"""Lessons that wait on one plan."""
+
+
 class ExecutionSummary(Message):
     """What the agent says it did (schema ``execution``). Shown as its words; decides nothing but ``blocked``."""
 

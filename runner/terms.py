@@ -41,6 +41,21 @@ class Tier(StrEnum):
     DEEP = "deep"
 
 
+class Tool(StrEnum):
+    """What a run's agent may call beside its own tools: executables on its PATH, and the same over MCP."""
+
+    PROGRESS = "progress"
+    """Say what is being done; shown in the status comment, decides nothing."""
+    SUBMIT = "submit"
+    """Hand in the result; what does not fit the schema comes back with what to mend."""
+    REMEMBER = "remember"
+    """Keep a lesson."""
+    RECOMMEND = "recommend"
+    """Name something worth doing that is not part of the task."""
+    ASK = "ask"
+    """Put a question to the people; nobody answers during the run."""
+
+
 class Effort(StrEnum):
     """How long a model may think, where the agent lets it be chosen."""
 
@@ -128,3 +143,12 @@ class Budget(Message):
     """Dollars that the repository may still spend on this day (UTC)."""
     idle_calls: int = Field(default=15, ge=2, le=1_000)
     """Calls to a model in a row that bring nothing new, after which a run is ended."""
+
+
+class LogTerms(Message):
+    """What becomes of the logs of a job."""
+
+    keep_days: int = Field(default=30, ge=1, le=3_650)
+    """Days that a runner keeps them; its disk may end them earlier."""
+    commit: bool = False
+    """The short log of each run becomes a file on the plan's branch."""

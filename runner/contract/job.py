@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from runner.contract.base import CONTRACT_VERSION, MAX_PATHS, JobId, Sha
-from runner.results import Line, Message, PlanDocument, Recommendation, Text, Unit
-from runner.terms import AgentSpec, Budget, CheckMode, GateSpec, Network, Price, SandboxMode, Tier
+from runner.results import MOST_WAITING, Line, Message, PlanDocument, Recommendation, Text, Unit, WaitingLesson
+from runner.terms import AgentSpec, Budget, CheckMode, GateSpec, LogTerms, Network, Price, SandboxMode, Tier
 
 
 class JobKind(StrEnum):
@@ -128,6 +128,9 @@ class JobSpec(Message):
     """For a first plan: what other issues of the repository have plans."""
     recommendation: Recommendation | None = None
     """For ``write_issue``: what the issue is to be about."""
+    lessons: tuple[WaitingLesson, ...] = Field(default=(), max_length=MOST_WAITING)
+    """For ``execute``: what becomes part of the branch beside what this job learns."""
+    logs: LogTerms = LogTerms()
     inspector: AgentSpec | None = None
     """Who reads the verified change beside its plan; None: nobody."""
     agents: dict[Unit, AgentSpec]

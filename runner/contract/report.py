@@ -13,6 +13,7 @@ from runner.results import (
     ExecutionSummary,
     Inspection,
     IssueText,
+    Lesson,
     Line,
     Message,
     PlanDocument,
@@ -28,6 +29,10 @@ MAX_PATCH = 200_000
 
 MAX_ATTEMPT = 1_000
 """No job makes so many attempts; the policy allows ten."""
+MAX_LESSONS = 100
+"""Lessons in one prompt, and lessons of one report."""
+MAX_PROMPTS = 100
+"""Prompts of one job of which the report tells."""
 MAX_USD = Decimal(10**18)
 """More than any run costs, and a number that can be added up and printed."""
 
@@ -203,6 +208,19 @@ class SandboxReport(Message):
     sentence: Text
 
 
+class PromptUsed(Message):
+    """What one run of an agent was told; the text itself stays with the runner."""
+
+    unit: Unit
+    attempt: int = Field(ge=1, le=MAX_ATTEMPT)
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+    """Of the composed prompt, without the marker of the run: the same instructions and material hash alike."""
+    overridden: bool = False
+    """The repository's own version of the unit, or sections of it, counted."""
+    lessons: tuple[Text, ...] = Field(default=(), max_length=MAX_LESSONS)
+    """Paths of the lessons in it."""
+
+
 class Report(Message):
     """How the job ended. Written to disk first, sent until accepted; the first complete one wins."""
 
@@ -222,6 +240,11 @@ class Report(Message):
     detected_gates: tuple[GateSpec, ...] = ()
     """Where the policy names none: the checks recognised at the base commit, for the approver of the plan to see."""
     usage: tuple[Usage, ...] = ()
+    prompts: tuple[PromptUsed, ...] = Field(default=(), max_length=MAX_PROMPTS)
+    lessons: tuple[Lesson, ...] = Field(default=(), max_length=MAX_LESSONS)
+    """What a job without a branch learned, validated: it waits on the plan."""
+    asked: tuple[Text, ...] = Field(default=(), max_length=MAX_LESSONS)
+    """Questions that agents put to the people."""
     attempts: int = 0
     sandbox: SandboxReport | None = None
     notes: tuple[Text, ...] = ()

@@ -145,6 +145,13 @@ class WaitingLesson(Lesson):
     """Who took it over from a rejected plan; empty for the plan's own."""
 
 
+class WrittenLesson(WaitingLesson):
+    """A lesson that the runner wrote into the plan's branch."""
+
+    path: Line
+    """Its file."""
+
+
 MOST_WAITING = 12
 """Lessons that wait on one plan."""
 

@@ -21,6 +21,7 @@ from runner.results import (
     SplitDocument,
     Text,
     Unit,
+    WrittenLesson,
 )
 from runner.terms import GateSpec, Network, SandboxMode
 
@@ -195,6 +196,8 @@ class Work(Message):
     since: Sha | None = None
     """The commit from which ``files`` and ``patch`` show the change, where that is not ``base``: what an open pull
     request had before."""
+    lessons: tuple[WrittenLesson, ...] = Field(default=(), max_length=MAX_LESSONS)
+    """Those that the runner wrote into the branch in this job: what it learned, and what had waited."""
 
 
 class SandboxReport(Message):

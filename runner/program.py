@@ -15,7 +15,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from runner.results import Message, Unit
-from runner.terms import Tier
+from runner.terms import Tier, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,8 +54,45 @@ class Access(StrEnum):
     WRITE = "write"
 
 
+class Input(StrEnum):
+    """What a prompt can be made of beside the unit itself; a unit is given what it names, where there is any."""
+
+    POLICY = "policy"
+    """Which checks will run, which paths are protected, what may be spent."""
+    PLAN = "plan"
+    """The plan as it stands."""
+    FEEDBACK = "feedback"
+    """What people said of the plan or the work."""
+    LESSONS = "lessons"
+    """What earlier plans taught, from the base commit."""
+    REJECTIONS = "rejections"
+    """Why earlier attempts were denied."""
+    PLANS = "plans"
+    """Plans of other issues."""
+    RECOMMENDATION = "recommendation"
+    """What an issue is to be written from."""
+    LEDGER = "ledger"
+    """Where the work stands that is gone on with."""
+    FACTS = "facts"
+    """Sentences of the runner: where the work begins, what changed, how the checks ended."""
+    CONFLICTS = "conflicts"
+    """Paths with conflict markers."""
+    CHECKS = "checks"
+    """Checks that failed, with their output."""
+    ISSUE = "issue"
+    """Title and body of the issue."""
+
+
+class MemoryBudget(Message):
+    """How many lessons a prompt of the unit gets at most."""
+
+    lessons: int = Field(default=40, ge=0, le=100)
+    bytes: int = Field(default=8_000, ge=0, le=32_000)
+    """Of their text, in UTF-8."""
+
+
 class FrontMatter(Message):
-    """The head of a Program.md; every key is required and nothing else is known."""
+    """The head of a Program.md; every key but ``memory`` is required and nothing else is known."""
 
     access: Access
     tier: Tier
@@ -63,6 +100,11 @@ class FrontMatter(Message):
     minutes: int = Field(gt=0, le=480)
     """Minutes one run is given at most; the job's budget can only shorten it."""
     output: Output
+    inputs: tuple[Input, ...]
+    """What its prompt is made of."""
+    tools: tuple[Tool, ...]
+    """What its agent may call."""
+    memory: MemoryBudget = MemoryBudget()
 
 
 @dataclass(frozen=True, slots=True)

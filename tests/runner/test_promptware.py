@@ -25,7 +25,7 @@ ISSUE = Issue(number=7, title="It breaks", body="When I press it, it breaks.", a
 PLAN = PlanDocument(
     verdict=Verdict.PLAN, title="Mend it", summary="It is broken.", steps=("Mend.",), files=("src/a.py", "tests/*.py")
 )
-HEAD = "---\naccess: read-only\ntier: fast\nminutes: 5\noutput: plan\n---\n"
+HEAD = "---\naccess: read-only\ntier: fast\nminutes: 5\noutput: plan\ninputs: [plan, issue]\ntools: [submit]\n---\n"
 
 
 def _nothing(_: str) -> bytes | None:

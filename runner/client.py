@@ -10,7 +10,7 @@ Errors::
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import httpx
 from pydantic import ValidationError
@@ -70,6 +70,19 @@ class NotYetError(RefusedError):
 
 class UnreachableError(ClientError):
     """No usable answer came; nothing is known about what the other side did."""
+
+
+class Bot(Protocol):
+    """What a claimed job asks of the bot while it runs."""
+
+    def progress(self, job: str, key: str, progress: Progress, /) -> ProgressAnswer:
+        """Tell where the job is; returns whether it must end."""
+
+    def push_token(self, job: str, request: PushTokenRequest, /) -> PushToken:
+        """Ask for the right to push one commit."""
+
+    def ended_plans(self, key: str, /) -> EndedPlans:
+        """Ask which plans' worktrees may go."""
 
 
 class Client:

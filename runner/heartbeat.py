@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from decimal import Decimal
 
-    from runner.client import Client
+    from runner.client import Bot
     from runner.contract import ProgressAnswer, Usage
     from runner.watch import Watch
 
@@ -105,6 +105,6 @@ class Heartbeat:
             self._watch.end(Ending(Outcome.STOPPED, sentence))
 
 
-def sender(client: Client, job: str, key: str) -> Callable[[Progress], ProgressAnswer]:
+def sender(bot: Bot, job: str, key: str) -> Callable[[Progress], ProgressAnswer]:
     """Return what sends one heartbeat of ``job``."""
-    return lambda progress: client.progress(job, key, progress)
+    return lambda progress: bot.progress(job, key, progress)

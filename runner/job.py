@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from runner.client import Bot
     from runner.contract import Claim, JobSpec, Report
     from runner.settings import Settings
     from runner.store import ObjectStore
@@ -66,7 +67,7 @@ class Runner:
             spool.keep(claim)
             self.say(f"claim: {claim.spec.kind} for {_about(claim)}")
             redact = Redactor(carried=carried_values(self.settings.home, claim.spec))
-            report = redact.report(self._carry_out(claim, client, spool.folder(job)))
+            report = redact.report(self.carry_out(claim, client, spool.folder(job)))
             spool.write(report)
             self.say(f"report: {report.outcome}. {report.sentence}")
             hurried = self.watch is not None and self.watch.interrupted
@@ -82,13 +83,13 @@ class Runner:
         """What earlier jobs left on this machine."""
         return Leftovers(self.settings.home, self.settings.runner, self.now, self.say)
 
-    def _carry_out(self, claim: Claim, client: Client, folder: Path) -> Report:
-        """Do the work and return its report; raises nothing."""
+    def carry_out(self, claim: Claim, bot: Bot, folder: Path) -> Report:
+        """Do the work of a claimed job and return its report; ``folder`` gets its logs. Raises nothing."""
         spec, ledger = claim.spec, Ledger(self.now())
         watch = self.watch = Watch(self.now, spec.budget.minutes)
         try:
-            with Heartbeat(sender(client, spec.job, claim.job_key), watch, self.now) as heartbeat:
-                ending = self._end_of(lambda: self._work(claim, client, folder, ledger, watch, heartbeat))
+            with Heartbeat(sender(bot, spec.job, claim.job_key), watch, self.now) as heartbeat:
+                ending = self._end_of(lambda: self._work(claim, bot, folder, ledger, watch, heartbeat))
                 watch.finish()
                 if not watch.interrupted:
                     heartbeat.enter(Phase.REPORT, ledger.attempts, tuple(ledger.usage))
@@ -110,20 +111,20 @@ class Runner:
             return Ending(Outcome.RUNNER_FAILED, f"A fault in the runner ended the job: {fault}. Please report it.")
 
     def _work(
-        self, claim: Claim, client: Client, folder: Path, ledger: Ledger, watch: Watch, heartbeat: Heartbeat
+        self, claim: Claim, bot: Bot, folder: Path, ledger: Ledger, watch: Watch, heartbeat: Heartbeat
     ) -> Ending:
         """Prepare the job and go through the steps of its kind; raises :class:`~runner.watch.Ending` and faults."""
         spec, settings = claim.spec, self.settings
         housekeeping.require_space(settings)
         heartbeat.enter(Phase.PREPARE, 0, ())
         store = open_store(spec, settings)
-        self._forget(client, claim, store)
+        self._forget(bot, claim, store)
         token = settings.github_token
         with self._meter(spec, folder, ledger, heartbeat) as meter:
             job = Job(
                 spec=spec,
                 settings=settings,
-                client=client,
+                bot=bot,
                 watch=watch,
                 heartbeat=heartbeat,
                 meter=meter,
@@ -177,12 +178,12 @@ class Runner:
             changed=heartbeat.spent,
         )
 
-    def _forget(self, client: Client, claim: Claim, store: ObjectStore) -> None:
+    def _forget(self, bot: Bot, claim: Claim, store: ObjectStore) -> None:
         """Remove what is kept of plans that have ended, and unpushed work that nobody asked for."""
         home, repository = self.settings.home, claim.spec.repository.id
         store.expire_salvage(self.now() - KEEP)
         try:
-            ended = set(client.ended_plans(claim.job_key).plan_uids)
+            ended = set(bot.ended_plans(claim.job_key).plan_uids)
         except ClientError as error:
             self.say(f"prepare: could not ask which plans have ended: {error}")
             return

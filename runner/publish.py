@@ -21,7 +21,7 @@ def publish(job: Job, sha: str, gates: tuple[GateResult, ...], expected: str | N
     spec = job.spec
     job.enter(Phase.PUBLISH, f"pushing {sha[:10]} to {spec.branch}")
     try:
-        token = job.client.push_token(spec.job, PushTokenRequest(sha=sha, gates=gates)).token
+        token = job.bot.push_token(spec.job, PushTokenRequest(sha=sha, gates=gates)).token
     except ClientError as error:
         raise Ending(
             Outcome.RUNNER_FAILED, f"Nothing was pushed, since the bot gave no token for it: {error}"

@@ -11,7 +11,7 @@ from runner.contract import Phase, Report, Usage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.client import Client
+    from runner.client import Bot
     from runner.contract import JobSpec
     from runner.git import Auth
     from runner.heartbeat import Heartbeat
@@ -64,7 +64,7 @@ class Job:
 
     spec: JobSpec
     settings: Settings
-    client: Client
+    bot: Bot
     watch: Watch
     heartbeat: Heartbeat
     meter: Meter

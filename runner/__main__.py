@@ -1,4 +1,4 @@
-"""``twogate-runner``: run a job · clean up after one · say what this machine offers.
+"""``twogate-runner``: run a job · clean up after one · say what this machine offers · speak MCP for an agent.
 
 Exit codes: 0 done, also where the job's outcome is a failure that the bot now knows of; 1 the bot does not know how
 the job ended, or refused it; 2 the settings or the arguments can't be used.
@@ -23,6 +23,7 @@ from runner.leftovers import Leftovers, alone
 from runner.process import keep_to_itself
 from runner.report import Spool
 from runner.settings import SECRETS, Settings, SettingsError, from_environment
+from runner.tools import client
 from runner.watch import Ending
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ CLEAN_REPORT = 2.0
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     parsed = _parser().parse_args(arguments)
+    if parsed.command == "mcp":
+        return client.main(["mcp"])
     try:
         settings = from_environment(os.environ, offline=parsed.command != "run")
     except SettingsError as faults:
@@ -141,6 +144,8 @@ def _parser() -> argparse.ArgumentParser:
     for name, what in (("run", "carry out one job"), ("clean", "remove what a job left, or all that runs no more")):
         command = commands.add_parser(name, help=what, description=f"{what.capitalize()}.")
         command.add_argument("--job", required=name == "run", type=_job_id, metavar="ID", help="the job's id")
+    what = f"offer the tools of the run that {client.SOCKET_NAME} names over the Model Context Protocol"
+    commands.add_parser("mcp", help=what, description=f"{what[0].upper()}{what[1:]}, on standard input and output.")
     what = "say what this machine offers, and what is missing"
     commands.add_parser("doctor", help=what, description=f"{what.capitalize()}.")
     return parser

@@ -7,6 +7,7 @@ the unit's schema (:mod:`runner.agents.result`), decides.
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -63,6 +64,24 @@ class Endpoint:
         return f"{self.url}/{api}"
 
 
+TOOLBOX = "TWOGATE_TOOLBOX"
+"""The variable that names the socket of a run's tools to its agent. (``TWOGATE_TOOLS`` is the runner's own, and names
+folders of programs.)"""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAccess:
+    """How an agent reaches the tools of its run (:mod:`runner.tools`); gone with the run."""
+
+    folder: Path
+    """Holds an executable for each tool that the unit may call, and those of the repository; comes first on PATH."""
+    socket: Path
+    """Where they reach the runner."""
+    mcp: tuple[str, ...]
+    """The command of a server of the Model Context Protocol on standard input and output, which offers the same tools.
+    It needs nothing of the environment."""
+
+
 @dataclass(frozen=True, slots=True)
 class AgentRun:
     """One start of one agent."""
@@ -84,6 +103,8 @@ class AgentRun:
     """None where the agent can't be pointed at the meter: then it gets the credentials that its adapter names."""
     resume: bool = False
     read_only: bool = False
+    tools: ToolAccess | None = None
+    """None where the unit may call none."""
     started_at: float = 0.0
     """Epoch seconds: what a session log tells of the time before is not of this run."""
 
@@ -177,8 +198,15 @@ def common_environment(run: AgentRun, offered: Mapping[str, str], names: tuple[s
     """
     chosen = {name: offered[name] for name in (*COMMON_NAMES, *names) if name in offered}
     own = {"HOME": str(run.home), "TMPDIR": str(run.home / "tmp"), "GIT_CEILING_DIRECTORIES": str(run.worktree.parent)}
-    env = chosen | own | {"TERM": "dumb", "NO_COLOR": "1"}
+    env = chosen | own | {"TERM": "dumb", "NO_COLOR": "1"} | _tools(run, chosen)
     return past_proxies(env) if run.endpoint else env
+
+
+def _tools(run: AgentRun, chosen: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables by which a run's tools are found."""
+    if run.tools is None:
+        return {}
+    return {"PATH": f"{run.tools.folder}:{chosen.get('PATH', os.defpath)}", TOOLBOX: str(run.tools.socket)}
 
 
 def past_proxies(env: Mapping[str, str]) -> dict[str, str]:

@@ -68,10 +68,15 @@ def read_result(path: Path, unit: Unit, final_text: str | None = None) -> Result
         data = block[1].encode("utf-8", "replace")
     if data is None:
         raise InvalidResultError(f"There is no result: nothing was written to {path}.")
+    return parse_result(data, unit)
+
+
+def parse_result(data: bytes, unit: Unit) -> Result:
+    """Return the validated result of ``unit`` that ``data`` is in JSON; raise :class:`InvalidResultError`."""
     try:
         result = MODELS[unit].model_validate_json(data)
     except ValidationError as error:
-        raise InvalidResultError(f"The result does not fit its schema. {_faults(error)}") from None
+        raise InvalidResultError(f"The result does not fit its schema. {faults_of(error)}") from None
     if faults := _further_faults(result):
         raise InvalidResultError(f"The result can't be used. {' '.join(faults[:MAX_FAULTS])}")
     return result
@@ -95,7 +100,7 @@ def _read(path: Path) -> bytes | None:
     return data
 
 
-def _faults(error: ValidationError) -> str:
+def faults_of(error: ValidationError) -> str:
     """Name the places and what is wrong there, without what stood there: it may be anything."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     told = [

@@ -6,7 +6,6 @@ Whoever connects is hostile until its key is known; after that it is an agent, a
 from __future__ import annotations
 
 import json
-import os
 import socket
 import threading
 from contextlib import suppress
@@ -21,6 +20,7 @@ from runner.meter.refusal import Refusal
 from runner.meter.request import Request, key_of, read_body, split_query
 from runner.meter.room import Room, most
 from runner.meter.wire import WIRES
+from runner.sockets import bind
 from runner.terms import Api
 
 if TYPE_CHECKING:
@@ -208,12 +208,8 @@ class UnixServer(Server):
         ThreadingHTTPServer.__init__(self, str(self._path), _UnixHandler)  # type: ignore[arg-type]
 
     def server_bind(self) -> None:
-        """Bind by way of the folder: the path of a unix socket may have a hundred bytes only."""
-        folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            self.socket.bind(f"/proc/self/fd/{folder}/{self._path.name}")
-        finally:
-            os.close(folder)
+        """Bind where whoever reaches the folder may connect: what counts is the key."""
+        bind(self.socket, self._path)
         self._path.chmod(0o666)
         self.server_name, self.server_port = "meter", 0
 

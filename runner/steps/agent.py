@@ -18,7 +18,7 @@ from runner import process
 from runner.agents import agent_for
 from runner.agents.base import AgentError, AgentResult, AgentRun, past_proxies, program_of
 from runner.agents.home import SESSION, login, put
-from runner.agents.result import InvalidResultError, Result, read_result
+from runner.agents.result import InvalidResultError, Result
 from runner.agents.tiers import with_model
 from runner.contract import Outcome
 from runner.folders import fresh, give
@@ -30,14 +30,17 @@ from runner.results import Unit
 from runner.sandbox import Confinement
 from runner.sessions import Kept, Sessions
 from runner.steps.redact import Redactor, carried_values
+from runner.steps.tooling import Tooling
 from runner.terms import Network
 from runner.watch import Ending
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from runner.meter import Tap
     from runner.steps.context import Job
+    from runner.tools import Toolbox
     from runner.worktree import Mounts
 
 GRACE = 2.0
@@ -64,6 +67,21 @@ class Reply:
     fault: str = ""
 
 
+@dataclass(frozen=True)
+class Ran:
+    """What a run came to, before anything is made of it."""
+
+    ended: process.Ended
+    answer: AgentResult
+    redact: Redactor
+    toolbox: Toolbox
+
+
+def no_objection(_: Result) -> str:
+    """Take what fits its schema."""
+    return ""
+
+
 def unusable(reply: Reply) -> str:
     """Tell the agent why its last result was none."""
     return f"Your last result could not be used: {reply.fault}"
@@ -72,10 +90,14 @@ def unusable(reply: Reply) -> str:
 class Conversation:
     """One unit's agent over its attempts: the same session where the adapter can go on with one."""
 
-    def __init__(self, job: Job, unit: Unit, mounts: Mounts) -> None:
-        """Raise :class:`~runner.watch.Ending` where the unit or the agent can't be used as it is set up."""
+    def __init__(self, job: Job, unit: Unit, mounts: Mounts, objection: Callable[[Result], str] = no_objection) -> None:
+        """Raise :class:`~runner.watch.Ending` where the unit or the agent can't be used as it is set up.
+
+        ``objection`` says why a result that fits its schema can't be used, empty where it can.
+        """
         self._job, self._unit, self._mounts = job, unit, mounts
         self.program = _program(job, unit)
+        self._tooling = Tooling(job, self.program, objection)
         asked = job.spec.inspector if unit is Unit.INSPECT_DIFF else job.spec.agents.get(unit)
         if asked is None:
             raise Ending(Outcome.RUNNER_FAILED, f"No agent is set for unit {unit}: name one under agent:.")
@@ -152,15 +174,19 @@ class Conversation:
             self._furnish(run)
         except (AgentError, UpstreamError) as error:
             raise Ending(Outcome.AGENT_FAILED, str(error)) from error
-        ended, answer, redact = self._run(run, tap, command)
-        self._judge(ended, answer, redact, tap.stopped)
+        ran = self._run(run, tap, command)
+        answer, result = ran.answer, None
+        try:
+            self._judge(ran, tap.stopped)
+            result = self._tooling.result(ran.toolbox, self.result_file, answer)
+        except InvalidResultError as error:
+            fault = str(error)
+        finally:
+            self._tooling.report(result)
         session = answer.session if answer.session and SESSION.fullmatch(answer.session) else None
         self._session = session or str(uuid.uuid4())
         self.resumed = self._agent.resumes and session is not None
-        try:
-            return Reply(read_result(self.result_file, self._unit, answer.final_text))
-        except InvalidResultError as error:
-            return Reply(None, str(error))
+        return Reply(result) if result is not None else Reply(None, fault)
 
     def _set_up(self, parts: PromptInput, attempt: int) -> tuple[AgentRun, Tap]:
         """Write the prompt, and return the run with its place at the meter."""
@@ -189,6 +215,7 @@ class Conversation:
             resume=self.resumed or self._kept is not None,
             started_at=job.now(),
             read_only=self.program.front.access == "read-only",
+            tools=self._tooling.furnish(self._asked),
         )
         return run, tap
 
@@ -227,7 +254,7 @@ class Conversation:
         if self._kept is not None:
             put(run.home, self._kept.files, owner)
 
-    def _run(self, run: AgentRun, tap: Tap, command: list[str]) -> tuple[process.Ended, AgentResult, Redactor]:
+    def _run(self, run: AgentRun, tap: Tap, command: list[str]) -> Ran:
         job, env = self._job, self._environment(run)
         redact = Redactor(job.settings.environment, env, carried=carried_values(job.settings.home, job.spec))
         confinement = Confinement(
@@ -240,8 +267,8 @@ class Conversation:
         )
         if fault := job.sandbox.fault_of_program(program_of(command), confinement, env):
             raise Ending(Outcome.AGENT_FAILED, fault)
-        started = time.monotonic()
-        with job.watch.polled(), tap:
+        started, toolbox = time.monotonic(), self._tooling.toolbox(redact)
+        with job.watch.polled(), tap, self._tooling.listen(toolbox, run.tools):
             try:
                 ended = self._watched(tap, job.sandbox.wrap(command, confinement), env, redact)
             except process.StartError as error:
@@ -250,7 +277,7 @@ class Conversation:
             except BaseException:
                 self._account(run, tap, None, time.monotonic() - started)
                 raise
-            return ended, self._account(run, tap, ended, ended.seconds), redact
+            return Ran(ended, self._account(run, tap, ended, ended.seconds), redact, toolbox)
 
     def _watched(self, tap: Tap, command: list[str], env: dict[str, str], redact: Redactor) -> process.Ended:
         """Run the agent's processes to their end; raises :class:`~runner.process.StartError`."""
@@ -314,22 +341,36 @@ class Conversation:
             ledger.note(f"The agent's own permission system refused {answer.denied} of its tool calls.")
         return answer
 
-    def _judge(self, ended: process.Ended, answer: AgentResult, redact: Redactor, metered: Stop | None) -> None:
-        """End the job where the agent did not end by itself and well, or was refused a call for good."""
+    def _judge(self, ran: Ran, metered: Stop | None) -> None:
+        """End the job where the agent did not end by itself and well, or was refused a call for good.
+
+        A result that was handed in before counts all the same, where nobody but the agent is the cause.
+        """
+        ended, redact = ran.ended, ran.redact
         printed = redact(tail_of(self._folder / "stderr").strip() or tail_of(self._folder / "stdout").strip(), cut=True)
-        stopped = self._job.watch.ending() or metered
         if ended.reason == "output_flood":
             megabytes = OUTPUT_LIMIT // 1_000_000
             sentence = f"The agent printed more than {megabytes} MB and was ended. Say /retry to try again."
             raise Ending(Outcome.OUTPUT_FLOOD, sentence, output_tail=printed)
-        if stopped is not None:
+        if stopped := self._job.watch.ending():
             raise Ending(stopped.outcome, stopped.sentence, output_tail=printed)
-        if ended.reason != "exited":
-            sentence = f"The agent was ended after {ended.seconds / 60:.1f} minutes, the time of unit {self._unit}."
-            raise Ending(Outcome.TIMED_OUT, f"{sentence} Say /retry, or /update the plan.", output_tail=printed)
-        if not answer.ok:
-            sentence = redact(answer.error or "The agent ended with an error.")
-            raise Ending(Outcome.AGENT_FAILED, f"{sentence} Say /retry to try again.", output_tail=printed)
+        fault = self._fault(ran, metered)
+        if fault is not None and ran.toolbox.result is None:
+            raise Ending(fault.outcome, fault.sentence, output_tail=printed)
+        if fault is not None:
+            self._job.ledger.note(f"The agent handed in its result, which counts; after that: {fault.sentence}")
+
+    def _fault(self, ran: Ran, metered: Stop | None) -> Stop | None:
+        """Return what went wrong with the agent, None where it ended by itself and well."""
+        if metered is not None:
+            return metered
+        if ran.ended.reason != "exited":
+            sentence = f"The agent was ended after {ran.ended.seconds / 60:.1f} minutes, the time of unit {self._unit}."
+            return Stop(Outcome.TIMED_OUT, f"{sentence} Say /retry, or /update the plan.")
+        if not ran.answer.ok:
+            sentence = ran.redact(ran.answer.error or "The agent ended with an error.")
+            return Stop(Outcome.AGENT_FAILED, f"{sentence} Say /retry to try again.")
+        return None
 
 
 def _earlier(kept: Kept) -> str:

@@ -17,6 +17,7 @@ from runner.watch import Ending
 from runner.worktree import Workspace
 
 if TYPE_CHECKING:
+    from runner.agents.result import Result
     from runner.contract import JobSpec
     from runner.steps.context import Job
 
@@ -37,12 +38,12 @@ def run(job: Job) -> Ending:
 
 def _ask(job: Job, workspace: Workspace) -> Ending:
     unit = job.spec.unit or Unit.CREATE_PLAN
-    talk = Conversation(job, unit, workspace.mounts(read_only=True))
+    talk = Conversation(job, unit, workspace.mounts(read_only=True), lambda plan: objection(job.spec, plan))
     parts = _prompt(job, talk)
     if unit is Unit.SPLIT_PLAN:
         split = ask_to_read(job, workspace, talk, parts, SplitDocument)
         return Ending(Outcome.PLANNED, f"The plan is split into {len(split.children)} plans.", split=split)
-    plan = ask_to_read(job, workspace, talk, parts, PlanDocument, lambda plan: objection(job.spec, plan))
+    plan = ask_to_read(job, workspace, talk, parts, PlanDocument)
     talk.keep()
     return Ending(Outcome.PLANNED, f"The plan is written: {plan.title}", plan=plan)
 
@@ -60,8 +61,10 @@ def _prompt(job: Job, talk: Conversation) -> PromptInput:
     )
 
 
-def objection(spec: JobSpec, plan: PlanDocument) -> str:
+def objection(spec: JobSpec, plan: Result) -> str:
     """Return why the plan is none for this job, empty where it is."""
+    if not isinstance(plan, PlanDocument):
+        return ""
     if plan.verdict is Verdict.DUPLICATE:
         return _no_duplicate(spec, plan)
     if spec.unit is Unit.EXPAND_PLAN and plan.verdict is Verdict.PLAN and spec.plan is not None:

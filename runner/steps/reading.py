@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from runner.contract import Outcome, Phase
 from runner.results import Message
-from runner.steps.agent import Reply, unusable
+from runner.steps.agent import unusable
 from runner.watch import Ending
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from runner.promptware import PromptInput
     from runner.steps.agent import Conversation
     from runner.steps.context import Job
@@ -21,23 +19,14 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Message)
 
 
-def no_objection(_: Message) -> str:
-    """Take what fits its schema."""
-    return ""
-
-
 def ask_to_read(
     job: Job,
     workspace: Workspace,
     talk: Conversation,
     parts: PromptInput,
     kind: type[R],
-    objection: Callable[[R], str] = no_objection,
 ) -> R:
-    """Return the unit's result; ``objection`` says why one that fits its schema can't be used, empty where it can.
-
-    Raises :class:`~runner.watch.Ending`, also where files were changed.
-    """
+    """Return the unit's result; raise :class:`~runner.watch.Ending`, also where files were changed."""
     fault = ""
     for attempt in range(1, job.spec.budget.attempts + 1):
         job.ledger.attempts = attempt
@@ -45,12 +34,10 @@ def ask_to_read(
         workspace.freeze()
         reply = talk.ask(replace(parts, resumed=talk.resumed), attempt)
         require_unchanged(workspace)
-        fault = reply.fault
         if isinstance(reply.result, kind):
-            fault = objection(reply.result)
-            if not fault:
-                return reply.result
-        parts = replace(parts, facts=(unusable(Reply(None, fault)),))
+            return reply.result
+        fault = reply.fault
+        parts = replace(parts, facts=(unusable(reply),))
         job.say(f"agent: no valid result: {fault}")
     raise Ending(Outcome.INVALID_RESULT, f"The agent returned no valid result. {fault} Say /retry to try again.")
 

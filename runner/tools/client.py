@@ -32,6 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
         return _refused(f"{SOCKET_NAME} is not set, so there is no run to speak to.")
     try:
         data = b"" if tool == "mcp" else _arguments(tool, parsed)
+    except OSError as error:
+        return _refused(f"{error.filename} can't be read: {error.strerror}.")
+    try:
         with _connected(Path(where)) as link:
             return _converse(link) if tool == "mcp" else _call(link, tool, data)
     except OSError as error:

@@ -23,7 +23,7 @@ import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol
 
 from runner import supervise
 
@@ -92,6 +92,16 @@ class Ended:
     """What ``stop`` answered."""
 
 
+class Filter(Protocol):
+    """What stands between a stream and its file, so that nothing it takes out ever lies on the disk."""
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Take what came; return what can be written now."""
+
+    def close(self) -> bytes:
+        """Return what was held back, at the end of the stream."""
+
+
 class _Lines:
     """Cuts a stream into lines for a callback."""
 
@@ -121,10 +131,10 @@ class _Lines:
 class _Stream:
     """One output pipe on its way into a file."""
 
-    def __init__(self, target: BinaryIO, lines: _Lines | None) -> None:
+    def __init__(self, target: BinaryIO, lines: _Lines | None, sieve: Filter | None, aside: BinaryIO | None) -> None:
         self.reader, self.writer = os.pipe()
         os.set_blocking(self.reader, False)
-        self._target, self.lines = target, lines
+        self._target, self.lines, self._sieve, self._aside = target, lines, sieve, aside
 
     def read(self, room: int) -> int:
         """Move what the pipe holds, keep at most ``room`` bytes; return how many there were, -1 at its end."""
@@ -135,10 +145,18 @@ class _Stream:
         if not chunk:
             return -1
         kept = chunk[: max(room, 0)]
-        self._target.write(kept)
+        self._target.write(self._sieve.feed(kept) if self._sieve else kept)
+        if self._aside:
+            self._aside.write(kept)
         if self.lines and kept:
             self.lines.feed(kept)
         return len(chunk)
+
+    def finish(self) -> None:
+        """Close the pipe, and write what the filter held back."""
+        os.close(self.reader)
+        if self._sieve:
+            self._target.write(self._sieve.close())
 
 
 @dataclass
@@ -175,6 +193,8 @@ def run(
     env: Mapping[str, str],
     stdout_path: Path,
     stderr_path: Path | None = None,
+    sieve: Callable[[], Filter] | None = None,
+    aside: BinaryIO | None = None,
     deadline_seconds: float,
     output_limit_bytes: int = 50_000_000,
     on_line: Callable[[bytes], None] | None = None,
@@ -188,18 +208,18 @@ def run(
 
     Standard input is ``/dev/null``; standard error joins standard output unless it has a path of its own. ``env`` is
     the whole environment: put :data:`MARKER` in it so that a restart finds what a killed runner left. ``on_line`` gets
-    each line of standard output without its end; ``on_tick`` and ``stop`` are called at least every
+    each line of standard output without its end, ``aside`` all of it as it came; into the paths goes what ``sieve``,
+    one a stream, lets pass. ``on_tick`` and ``stop`` are called at least every
     :data:`TICK_SECONDS`. Where a callback raises, the tree is ended first. Raises StartError.
     """
     watch = _Watch(deadline_seconds, output_limit_bytes, no_output_seconds, stop)
     with ExitStack() as stack:
-        streams = [
-            _Stream(stack.enter_context(stdout_path.open("wb", buffering=0)), _Lines(on_line) if on_line else None)
-        ]
-        if stderr_path:
-            streams.append(_Stream(stack.enter_context(stderr_path.open("wb", buffering=0)), None))
-        for stream in streams:
-            stack.callback(os.close, stream.reader)
+        streams = []
+        for path, lines, tee in ((stdout_path, _Lines(on_line) if on_line else None, aside), (stderr_path, None, None)):
+            if path is not None:
+                target = stack.enter_context(path.open("wb", buffering=0, opener=_own))
+                streams.append(_Stream(target, lines, sieve() if sieve else None, tee))
+                stack.callback(streams[-1].finish)
         ours = _start(command, cwd, env, streams, grace_seconds, limits, stack)
         run_ = _Run(streams, ours, watch, on_tick)
         reason = run_.follow(grace_seconds)
@@ -216,6 +236,11 @@ def run(
         output_bytes=min(watch.output, output_limit_bytes),
         stop_reason=watch.stop_reason if reason == "stopped" else None,
     )
+
+
+def _own(path: str, flags: int) -> int:
+    """Open a file that its owner alone may read."""
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 
 def _start(

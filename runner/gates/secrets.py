@@ -71,18 +71,37 @@ MORE = {
     "Google API key": re.compile(r"\bAIza[A-Za-z0-9_-]{35}\b"),
     "OpenAI project key": re.compile(r"\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}"),
     "JSON Web Token": re.compile(r"(?<![\w-])eyJ[\w=-]{8,4000}\.eyJ[\w=-]{2,4000}\.[\w-]{20}", re.ASCII),
-    "npm token": re.compile(r"\bnpm_[A-Za-z0-9]{36}\b|:_authToken=\s{0,9}[A-Fa-f0-9-]{36}"),
+    "npm token": re.compile(r"\bnpm_[A-Za-z0-9]{36}\b"),
+    "npm registry token": re.compile(r":_authToken=\s{0,9}[A-Fa-f0-9-]{36}"),
     "Hugging Face token": re.compile(r"\bhf_[A-Za-z0-9]{34,}\b"),
 }
 """Formats that detect-secrets 1.5.0 lacks, or looks for in a time that grows with the square of a line's length."""
 FORMATS = (*((detector.secret_type, p) for detector in DETECTORS for p in detector.denylist), *MORE.items())
 """Every pattern with the kind of what it finds."""
+HINTS = {
+    "Google API key": "AIza",
+    "npm token": "npm_",
+    "OpenAI project key": "sk-",
+    "JSON Web Token": "eyJ",
+    "Hugging Face token": "hf_",
+    TelegramBotTokenDetector.secret_type: ":",
+    MailchimpDetector.secret_type: "-us",
+}
+"""What stands in every find of a pattern that is slow where there is none."""
 PASSWORD = BasicAuthDetector.secret_type
 """A password within an address: the pattern's group, and often a placeholder."""
 PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----.{0,300}?([A-Za-z0-9+/=]{40})", re.DOTALL
 )
 """A head with key material after it; a head alone is code that looks for one."""
+KEY_BLOCK = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?:.{0,10000}?-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|(?:(?:\\+[nr]|\s){0,8}[A-Za-z0-9+/=]{40,})+)",
+    re.DOTALL,
+)
+"""A private key to its end, in the spelling of JSON too; of one that is cut off, what is there."""
+ESCAPED = re.compile(r"\\+[nrt\"]")
+"""What JSON puts before a word."""
 WINDOW, OVERLAP = 8_000, 2_000
 """Characters of a longer line that are searched at a time, and by how many the pieces overlap."""
 
@@ -106,6 +125,15 @@ def secrets(change: Change) -> GateResult:
     return failed(NAME, faults) if faults else passed(NAME, "No credentials in what was added.")
 
 
+def without_credentials(text: str) -> str:
+    """Return ``text`` with everything that is a credential by its form replaced by three asterisks."""
+    plain = ESCAPED.sub(" ", text)
+    finds = {v for line in plain.split("\n") for kind, v in _values(line) if _is_real(kind, v)}
+    for value in sorted(finds, key=len, reverse=True):
+        text = text.replace(value, "***")
+    return KEY_BLOCK.sub("***", text) if "-----BEGIN " in text else text
+
+
 def _text(content: bytes) -> str:
     return content.decode("utf-8", "replace")
 
@@ -126,6 +154,8 @@ def _values(line: str) -> Iterator[tuple[str, str]]:
     for start in range(0, max(1, len(line) - OVERLAP), WINDOW - OVERLAP):
         piece = line[start : start + WINDOW]
         for kind, pattern in FORMATS:
+            if HINTS.get(kind, "") not in piece:
+                continue
             for found in pattern.finditer(piece):
                 yield kind, found[1] if kind == PASSWORD else found[0]
 

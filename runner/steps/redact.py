@@ -1,11 +1,18 @@
-"""Secrets that a program was given, kept out of everything that is shown of what it printed."""
+"""Secrets that a program was given, kept out of everything that is shown or kept of what it printed.
+
+Known values go, in the spellings of JSON and of addresses too, and where line breaks were put into them; so does what is
+a credential by its form alone, whoever wrote it (:func:`runner.gates.secrets.without_credentials`).
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from runner.contract import Report
+from runner.gates.secrets import without_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,6 +28,11 @@ SETTING = re.compile(r"^[ \t]*(?:export[ \t]+)?\w+[ \t]*=[ \t]*[\"']?([^\s\"']{1
 """A setting whose value is long enough to be a secret."""
 MAX_SETTINGS = 64_000
 """Bytes of a file of settings that is looked at for secrets."""
+LONGEST_SECRET = 8_000
+"""Characters of a value that are looked for; a longer one is known by its beginning."""
+BREAK = re.compile(r"\\+[nr]|[\r\n]")
+"""A line's end, as it is or as JSON writes it."""
+LAST = re.compile(rf"(?:{BREAK.pattern})\Z")
 NAMES = frozenset({"job", "base", "head", "tree", "salvaged"})
 """Fields of a report that hold a name of the runner's own making."""
 
@@ -54,31 +66,62 @@ def _trimmed(text: str, secret: str) -> str:
     return f"{text.removesuffix(cut)}***" if cut else text
 
 
+def _spellings(value: str) -> set[str]:
+    """Return a secret as programs write it: as it is, within JSON, within JSON within JSON, in an address."""
+    begun = value[:LONGEST_SECRET]
+    once = {json.dumps(begun)[1:-1], json.dumps(begun, ensure_ascii=False)[1:-1]}
+    return {begun, *once, *(json.dumps(form)[1:-1] for form in once), quote(begun, safe="")}
+
+
+def _broken(secret: str) -> re.Pattern[str]:
+    """Return what finds a secret with line ends anywhere in it."""
+    return re.compile(rf"(?:{BREAK.pattern})*".join(map(re.escape, secret)))
+
+
 class Redactor:
     """Replaces secrets in a text: those values of environments whose names say so, and ``carried`` ones."""
 
     def __init__(self, *environments: Mapping[str, str], carried: Iterable[str] = ()) -> None:
         values = {value.strip() for env in environments for name, value in env.items() if SECRET_NAME.search(name)}
         values.update(carried)
-        self._secrets = sorted((v for v in values if len(v) >= SHORTEST_SECRET), key=len, reverse=True)
+        known = {form for value in values if len(value) >= SHORTEST_SECRET for form in _spellings(value)}
+        self._secrets = sorted(known, key=len, reverse=True)
+        self._flat = {flat for secret in known if len(flat := BREAK.sub("", secret)) >= SHORTEST_SECRET}
+        self._longest = max(map(len, self._flat), default=0)
 
     def __call__(self, text: str, *, cut: bool = False) -> str:
         """Return ``text`` with each secret replaced by three asterisks; of one that was ``cut``, also parts of them."""
         for secret in self._secrets:
             text = text.replace(secret, "***")
             text = _trimmed(text, secret) if cut else text
-        return text
+        joined = BREAK.sub("", text) if self._flat else ""
+        for secret in self._flat:
+            text = _broken(secret).sub("***", text) if secret in joined else text
+        return without_credentials(text)
+
+    def begun(self, text: str) -> int:
+        """Return where at the end of ``text`` the beginning of a secret stands, its length where none does."""
+        joined, longest = BREAK.sub("", text[-2 * self._longest :]), 0
+        for secret in self._flat:
+            lengths = range(min(len(secret) - 1, len(joined)), longest, -1)
+            longest = next((length for length in lengths if joined.endswith(secret[:length])), longest)
+        place = len(text)
+        while longest and place:
+            ended = LAST.search(text, max(0, place - 9), place)
+            place, longest = (ended.start(), longest) if ended else (place - 1, longest - 1)
+        return place
 
     def report(self, report: Report) -> Report:
         """Return ``report`` with each secret replaced, wherever a check or an agent told of it."""
-        return Report.model_validate(self._cleaned(report.model_dump())) if self._secrets else report
+        return Report.model_validate(self.cleaned(report.model_dump()))
 
-    def _cleaned(self, value: Any) -> Any:
+    def cleaned(self, value: Any) -> Any:
+        """Return a plain structure with each secret replaced in its texts; names of the runner's making stay."""
         match value:
             case str():
                 return self(value, cut=True)
             case dict():
-                return {key: inner if key in NAMES else self._cleaned(inner) for key, inner in value.items()}
+                return {key: inner if key in NAMES else self.cleaned(inner) for key, inner in value.items()}
             case list() | tuple():
-                return type(value)(map(self._cleaned, value))
+                return type(value)(map(self.cleaned, value))
         return value

@@ -110,9 +110,7 @@ class Runner:
             fault = f"{type(error).__name__}: {error}"
             return Ending(Outcome.RUNNER_FAILED, f"A fault in the runner ended the job: {fault}. Please report it.")
 
-    def _work(
-        self, claim: Claim, bot: Bot, folder: Path, ledger: Ledger, watch: Watch, heartbeat: Heartbeat
-    ) -> Ending:
+    def _work(self, claim: Claim, bot: Bot, folder: Path, ledger: Ledger, watch: Watch, heartbeat: Heartbeat) -> Ending:
         """Prepare the job and go through the steps of its kind; raises :class:`~runner.watch.Ending` and faults."""
         spec, settings = claim.spec, self.settings
         housekeeping.require_space(settings)

@@ -217,7 +217,7 @@ def run(
         streams = []
         for path, lines, tee in ((stdout_path, _Lines(on_line) if on_line else None, aside), (stderr_path, None, None)):
             if path is not None:
-                target = stack.enter_context(path.open("wb", buffering=0, opener=_own))
+                target = stack.enter_context(path.open("wb", buffering=0))
                 streams.append(_Stream(target, lines, sieve() if sieve else None, tee))
                 stack.callback(streams[-1].finish)
         ours = _start(command, cwd, env, streams, grace_seconds, limits, stack)
@@ -236,11 +236,6 @@ def run(
         output_bytes=min(watch.output, output_limit_bytes),
         stop_reason=watch.stop_reason if reason == "stopped" else None,
     )
-
-
-def _own(path: str, flags: int) -> int:
-    """Open a file that its owner alone may read."""
-    return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 
 def _start(

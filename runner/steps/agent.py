@@ -7,7 +7,6 @@ fits its schema; whether the work is good is for git and the gates to say.
 from __future__ import annotations
 
 import secrets
-import shutil
 import time
 import uuid
 from dataclasses import dataclass, replace
@@ -22,13 +21,15 @@ from runner.agents.result import InvalidResultError, Result
 from runner.agents.tiers import with_model
 from runner.contract import Outcome
 from runner.folders import fresh, give
-from runner.gates.command import tail_of
+from runner.logs import STDERR_FILE, STDOUT_FILE
 from runner.meter import SHIM_PORT, Stop, UpstreamError
 from runner.prices import usage_of
 from runner.promptware import Program, PromptInput, PromptwareError, compose, load
 from runner.results import Unit
 from runner.sandbox import Confinement
 from runner.sessions import Kept, Sessions
+from runner.steps.ran import Ran
+from runner.steps.recording import RunOf, asked_of, closing, open_log
 from runner.steps.redact import Redactor, carried_values
 from runner.steps.tooling import Tooling
 from runner.terms import Network
@@ -38,9 +39,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from runner.logs.record import RunLog
     from runner.meter import Tap
     from runner.steps.context import Job
-    from runner.tools import Toolbox
+    from runner.steps.recording import Closer
     from runner.worktree import Mounts
 
 GRACE = 2.0
@@ -65,16 +67,6 @@ class Reply:
 
     result: Result | None
     fault: str = ""
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What a run came to, before anything is made of it."""
-
-    ended: process.Ended
-    answer: AgentResult
-    redact: Redactor
-    toolbox: Toolbox
 
 
 def no_objection(_: Result) -> str:
@@ -122,6 +114,8 @@ class Conversation:
         self._out = job.exchange / "out" / unit
         self.result_file = self._out / RESULT_FILE
         self._asked = 0
+        self._log: RunLog
+        """Of the run under way."""
 
     @property
     def name(self) -> str:
@@ -165,11 +159,18 @@ class Conversation:
         return reply
 
     def _ask(self, parts: PromptInput, attempt: int) -> Reply:
+        """Run the agent once, and keep the log of it."""
+        with closing() as closer:
+            reply = self._asked_once(parts, attempt, closer)
+            closer.fault = reply.fault
+        return reply
+
+    def _asked_once(self, parts: PromptInput, attempt: int, closer: Closer) -> Reply:
         spent = self._job.meter.limits.spent()
         if spent is not None:
             raise Ending(Outcome.OVER_BUDGET, spent)
         try:
-            run, tap = self._set_up(parts, attempt)
+            run, tap = self._set_up(parts, attempt, closer)
             command = self._agent.command(run)
             self._furnish(run)
         except (AgentError, UpstreamError) as error:
@@ -188,18 +189,20 @@ class Conversation:
         self.resumed = self._agent.resumes and session is not None
         return Reply(result) if result is not None else Reply(None, fault)
 
-    def _set_up(self, parts: PromptInput, attempt: int) -> tuple[AgentRun, Tap]:
+    def _set_up(self, parts: PromptInput, attempt: int, closer: Closer) -> tuple[AgentRun, Tap]:
         """Write the prompt, and return the run with its place at the meter."""
         job, self._asked = self._job, self._asked + 1
         give(job.sandbox.owner, fresh(self._out))
-        self._folder.mkdir()
         try:
             prompt = compose(parts, secrets.token_hex(8))
         except PromptwareError as error:
             raise Ending(Outcome.RUNNER_FAILED, str(error)) from error
-        (self._folder / "prompt.md").write_text(prompt)
         prompt_file = job.exchange / "in" / f"{self._unit}-{self._asked}.md"
-        shutil.copyfile(self._folder / "prompt.md", prompt_file)
+        prompt_file.write_text(prompt)
+        resumed = self.resumed or self._kept is not None
+        self._log = closer.log = open_log(
+            job, self._folder, self._mounts, RunOf(self._unit, self._spec, self._asked, attempt, resumed, prompt)
+        )
         tap = self._tap(attempt)
         run = AgentRun(
             unit=self._unit,
@@ -212,7 +215,7 @@ class Conversation:
             session=self._session,
             budget=job.meter.limits.rest(),
             endpoint=tap.endpoint,
-            resume=self.resumed or self._kept is not None,
+            resume=resumed,
             started_at=job.now(),
             read_only=self.program.front.access == "read-only",
             tools=self._tooling.furnish(self._asked),
@@ -221,7 +224,7 @@ class Conversation:
 
     @property
     def _folder(self) -> Path:
-        """Where the runner keeps what this run was asked and what it printed."""
+        """Where the log of this run is kept (:mod:`runner.logs`)."""
         return self._job.folder / f"{self._unit}-{self._asked}"
 
     @property
@@ -257,6 +260,7 @@ class Conversation:
     def _run(self, run: AgentRun, tap: Tap, command: list[str]) -> Ran:
         job, env = self._job, self._environment(run)
         redact = Redactor(job.settings.environment, env, carried=carried_values(job.settings.home, job.spec))
+        self._log.redact = redact
         confinement = Confinement(
             cwd=self._mounts.cwd,
             writable=(*self._mounts.writable, self._out),
@@ -285,6 +289,7 @@ class Conversation:
 
         def hear(line: bytes) -> None:
             tap.hear()
+            self._log.hear(line)
             text = line[:LONGEST_LINE].decode("utf-8", "replace")
             job.heartbeat.line(redact(text, cut=len(line) > LONGEST_LINE))
 
@@ -292,8 +297,10 @@ class Conversation:
             command,
             cwd=self._mounts.cwd,
             env=env,
-            stdout_path=self._folder / "stdout",
-            stderr_path=self._folder / "stderr",
+            stdout_path=self._folder / STDOUT_FILE,
+            stderr_path=self._folder / STDERR_FILE,
+            sieve=self._log.sieve,
+            aside=self._log.raw,
             deadline_seconds=min(job.watch.remaining(), self.program.front.minutes * 60),
             output_limit_bytes=OUTPUT_LIMIT,
             on_line=hear,
@@ -326,14 +333,16 @@ class Conversation:
     def _account(self, run: AgentRun, tap: Tap, ended: process.Ended | None, seconds: float) -> AgentResult:
         """Put what the run cost into the ledger, before anything is made of how it ended."""
         code = ended.returncode if ended is not None and ended.reason == "exited" else None
-        with (self._folder / "stdout").open("rb") as stream:
-            answer = self._agent.parse(run, stream, code)
+        self._log.exit_code = code
+        self._log.raw.seek(0)
+        answer = self._agent.parse(run, self._log.raw, code)
         job, ledger = self._job, self._job.ledger
         past = run.endpoint is not None and bool(answer.calls) and not tap.calls
         if past:
             ledger.note(f"Agent {self._spec.name} went past the meter: the cost is what it told itself.")
         own = usage_of(run, answer, seconds, job.spec.prices) if past or run.endpoint is None else None
         tap.end(seconds, own)
+        self._log.spent(asked_of(tap, answer))
         ledger.usage = list(job.meter.rows())
         if ended is not None and ended.left_behind:
             ledger.note(f"The agent left {ended.left_behind} processes behind; the runner ended them.")
@@ -346,31 +355,18 @@ class Conversation:
 
         A result that was handed in before counts all the same, where nobody but the agent is the cause.
         """
-        ended, redact = ran.ended, ran.redact
-        printed = redact(tail_of(self._folder / "stderr").strip() or tail_of(self._folder / "stdout").strip(), cut=True)
-        if ended.reason == "output_flood":
+        printed = ran.printed(self._folder)
+        if ran.ended.reason == "output_flood":
             megabytes = OUTPUT_LIMIT // 1_000_000
             sentence = f"The agent printed more than {megabytes} MB and was ended. Say /retry to try again."
             raise Ending(Outcome.OUTPUT_FLOOD, sentence, output_tail=printed)
         if stopped := self._job.watch.ending():
             raise Ending(stopped.outcome, stopped.sentence, output_tail=printed)
-        fault = self._fault(ran, metered)
+        fault = ran.fault(self._unit, metered)
         if fault is not None and ran.toolbox.result is None:
             raise Ending(fault.outcome, fault.sentence, output_tail=printed)
         if fault is not None:
             self._job.ledger.note(f"The agent handed in its result, which counts; after that: {fault.sentence}")
-
-    def _fault(self, ran: Ran, metered: Stop | None) -> Stop | None:
-        """Return what went wrong with the agent, None where it ended by itself and well."""
-        if metered is not None:
-            return metered
-        if ran.ended.reason != "exited":
-            sentence = f"The agent was ended after {ran.ended.seconds / 60:.1f} minutes, the time of unit {self._unit}."
-            return Stop(Outcome.TIMED_OUT, f"{sentence} Say /retry, or /update the plan.")
-        if not ran.answer.ok:
-            sentence = ran.redact(ran.answer.error or "The agent ended with an error.")
-            return Stop(Outcome.AGENT_FAILED, f"{sentence} Say /retry to try again.")
-        return None
 
 
 def _earlier(kept: Kept) -> str:

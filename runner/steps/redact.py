@@ -1,7 +1,7 @@
 """Secrets that a program was given, kept out of everything that is shown or kept of what it printed.
 
-Known values go, in the spellings of JSON and of addresses too, and where line breaks were put into them; so does what is
-a credential by its form alone, whoever wrote it (:func:`runner.gates.secrets.without_credentials`).
+Known values go, in the spellings of JSON and of addresses too, and where line breaks were put into them; so does what
+is a credential by its form alone, whoever wrote it (:func:`runner.gates.secrets.without_credentials`).
 """
 
 from __future__ import annotations

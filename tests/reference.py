@@ -21,6 +21,10 @@ from bot.lifecycle.policy_values import in_words
 from bot.lifecycle.requests import ACTIONS
 from bot.lifecycle.states import State
 from bot.lifecycle.transitions import TABLE
+from runner.program import load
+from runner.results import Unit
+from runner.terms import Tool
+from runner.tools.arguments import DESCRIPTIONS
 
 ROOT = Path(__file__).parent.parent
 AREAS = {
@@ -35,6 +39,7 @@ AREAS = {
     "runner/agents": "Agents: what is read of them",
     "runner/gates": "Checks",
     "runner/steps": "One job",
+    "runner/tools": "Tools of agents",
     "runner": "The runner",
 }
 """Folders in order, the deeper before the shallower: a module belongs to the first that holds it."""
@@ -231,7 +236,28 @@ def said() -> str:
     return "\n".join(f"- {rule['says']}" for rule in rules)
 
 
+USAGE = {
+    Tool.PROGRESS: "TEXT",
+    Tool.SUBMIT: "FILE",
+    Tool.REMEMBER: "--kind KIND [--path GLOB]… [--unit UNIT] TEXT",
+    Tool.RECOMMEND: "--title TITLE [--path PATH]… REASON",
+    Tool.ASK: "TEXT",
+}
+
+
+def tools() -> str:
+    """Each tool with its arguments, what its agent is told of it, and the units whose agents have it."""
+    heads = {unit: load(unit, lambda _: None).front for unit in Unit}
+    rows = ["| tool | what its agent is told | who has it |", "|---|---|---|"]
+    for tool in Tool:
+        units = [unit for unit, front in heads.items() if tool in front.tools]
+        who = "every unit" if len(units) == len(Unit) else ", ".join(units)
+        rows.append(f"| `{tool} {USAGE[tool]}` | {DESCRIPTIONS[tool]} | {who} |")
+    return "\n".join(rows)
+
+
 GENERATED = {
+    "docs/reference/tools.md": {"tools": tools},
     "docs/reference/limits.md": {"limits": limits},
     "docs/reference/policy.md": {"keys": keys_of_the_policy},
     "docs/reference/commands.md": {"commands": commands, "rules": said},

@@ -127,13 +127,19 @@ class Inspection(Message):
     findings: tuple[Finding, ...] = Field(default=(), max_length=MOST_FINDINGS)
 
 
+LessonKind = Literal["fact", "convention", "pitfall"]
+"""What a lesson is: how something is, how things are done here, what goes wrong."""
+
+
 class Lesson(Message):
     """One thing learned, to be kept as a file under the unit's Memory once a person has approved the diff."""
 
     unit: Unit
-    kind: Literal["fact", "convention", "pitfall"]
+    kind: LessonKind
     text: Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
     paths: tuple[Line, ...] = ()
+    replaces: Line = ""
+    """File name of an older lesson of the unit that holds no more since this one; empty: none."""
 
 
 class WaitingLesson(Lesson):

@@ -1,0 +1,128 @@
+"""Whether a lesson can be kept: asked when an agent hands it in, and once more when it is written."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from runner.gates.change import MODE_ABSENT, MODE_FILE, Change, Changed
+from runner.gates.secrets import secrets
+from runner.globs import fault
+from runner.memory.advice import forbidden, mixed
+from runner.memory.files import MAX_LESSON_PATHS, MAX_TEXT, LessonFile, line
+from runner.memory.likeness import Shelf
+from runner.memory.units import readers
+from runner.untrusted import clean_markdown, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from runner.program import MemoryBudget
+    from runner.results import Lesson
+
+MIN_WORDS = 5
+"""Words from which a sentence can teach something."""
+SHOWN = 80
+"""Characters of another lesson that a sentence quotes."""
+CODE = re.compile(r"(?<![`\\])(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
+"""Code within a line, where a mention is none."""
+MENTION = re.compile(r"(?<![\w.+-])@[a-z0-9][\w/-]*", re.IGNORECASE)
+CODED = re.compile(r"(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])(?=[A-Za-z0-9+/]*[0-9])[A-Za-z0-9+/]{60,}={0,2}")
+"""What looks like Base64: nobody reads what it says."""
+NO_MARKER = "\0"
+"""Stands where a run's marker would: no text has it once it was found visible."""
+
+
+def judge(lesson: Lesson, known: Sequence[LessonFile | Lesson], budget: MemoryBudget) -> str | None:
+    """Return why ``lesson`` can't be kept, as the rest of a sentence ("it has …"); None where it can.
+
+    ``known`` is what there is already, files of the base commit and what this plan has brought; ``budget`` is that of
+    the lesson's unit.
+    """
+    text = lesson.text.strip()
+    rules: tuple[Callable[[], str | None], ...] = (
+        lambda: _form(text),
+        lambda: _paths(lesson),
+        lambda: forbidden(text) or next((ground for path in lesson.paths if (ground := _spoken(path))), None),
+        lambda: "it looks like it holds a credential" if _has_secret(text) else None,
+        lambda: _room(lesson, known, budget),
+        lambda: _replaced(lesson, known),
+        lambda: _repeated(lesson, known),
+    )
+    return next((ground for rule in rules if (ground := rule())), None)
+
+
+def _form(text: str) -> str | None:
+    if len(text) > MAX_TEXT:
+        return f"it has {len(text)} characters, and {MAX_TEXT} are allowed"
+    if visible(text) != text:
+        return "it has characters that a reader does not see"
+    if clean_markdown(text, NO_MARKER) != text:
+        return "it has comments that a page does not show, or lines that look like the fence around untrusted text"
+    if len(text.split()) < MIN_WORDS:
+        return f"it has fewer than {MIN_WORDS} words"
+    if word := mixed(text):
+        return f"the word {word!r} mixes letters of different alphabets"
+    if CODED.search(text):
+        return "it holds coded text, which nobody can read"
+    if found := MENTION.search(CODE.sub(" ", text)):
+        return f"it mentions {found[0]!r}; put that between backquotes where it is no person"
+    return None
+
+
+def _paths(lesson: Lesson) -> str | None:
+    if len(lesson.paths) > MAX_LESSON_PATHS:
+        return f"it names {len(lesson.paths)} paths, and {MAX_LESSON_PATHS} are allowed"
+    faults = (fault(path) for path in lesson.paths)
+    return next((f"of its paths, {said.rstrip('.')}" for said in faults if said), None)
+
+
+def _spoken(path: str) -> str | None:
+    """Judge a path that is a sentence; one without blanks is a name."""
+    return forbidden(path) if " " in path else None
+
+
+def _has_secret(text: str) -> bool:
+    """Ask the gate that the plan's own files go through."""
+    file = Changed(b"lesson", MODE_ABSENT, MODE_FILE)
+    return secrets(Change((file,), (), lambda _: text.encode(), lambda _: None, ())).holds_back
+
+
+def _room(lesson: Lesson, known: Sequence[LessonFile | Lesson], budget: MemoryBudget) -> str | None:
+    size = len(line(lesson).encode())
+    if size > budget.bytes:
+        return f"with its paths it takes {size} bytes of a prompt, and unit {lesson.unit} has {budget.bytes} for lessons"
+    gone = {(other.unit, other.replaces) for other in (*known, lesson) if other.replaces}
+    there = sum(other.unit is lesson.unit and (other.unit, _name(other)) not in gone for other in known)
+    if there < budget.lessons:
+        return None
+    return (
+        f"unit {lesson.unit} has {there} lessons, and its memory holds {budget.lessons}; a person has to make room with "
+        "`twogate memory prune`"
+    )
+
+
+def _replaced(lesson: Lesson, known: Sequence[LessonFile | Lesson]) -> str | None:
+    if not lesson.replaces or any(o.unit is lesson.unit and _name(o) == lesson.replaces for o in known):
+        return None
+    return f"it replaces {lesson.replaces[:SHOWN]!r}, and unit {lesson.unit} has no lesson of that file name"
+
+
+def _repeated(lesson: Lesson, known: Sequence[LessonFile | Lesson]) -> str | None:
+    """Look for a lesson that says nearly the same, or the contrary, and would be read by the same units."""
+    shelf = Shelf()
+    for other in known:
+        if other.unit in readers(lesson.unit) and not (other.unit is lesson.unit and lesson.replaces == _name(other) != ""):
+            shelf.add(_called(other), other.text)
+    like = shelf.like(lesson.text)
+    return like and f"it says nearly what {like} says; where that holds no more, name its file as `replaces`"
+
+
+def _name(lesson: LessonFile | Lesson) -> str:
+    return lesson.name if isinstance(lesson, LessonFile) else ""
+
+
+def _called(lesson: LessonFile | Lesson) -> str:
+    if isinstance(lesson, LessonFile):
+        return lesson.path
+    return f"the lesson {' '.join(lesson.text.split())[:SHOWN]!r} of this plan"

@@ -118,6 +118,18 @@ class Commits:
         entry = next((e for e in self.entries(sha, [path]) if e.path == path and e.mode.startswith(FILE)), None)
         return None if entry is None else self.git.run("cat-file", "blob", entry.blob, cap=cap)
 
+    def contents(self, sha: str, paths: Sequence[bytes], largest: int) -> dict[bytes, bytes]:
+        """Return those of the paths that are regular files of a commit, each cut after ``largest`` bytes."""
+        found = [entry for entry in self.entries(sha, paths) if entry.mode.startswith(FILE)] if paths else []
+        stream = self.git.run("cat-file", "--batch", stdin="".join(f"{entry.blob}\n" for entry in found).encode())
+        contents, at = {}, 0
+        for entry in found:
+            end = stream.index(b"\n", at)
+            size = int(stream[at:end].rpartition(b" ")[2])
+            contents[entry.path] = stream[end + 1 : end + 1 + min(size, largest)]
+            at = end + size + 2
+        return contents
+
     def merge(self, ours: str, theirs: str) -> tuple[str, tuple[bytes, ...]]:
         """Merge two commits without a work tree; return the tree, with markers where it conflicts, and those paths.
 

@@ -146,6 +146,14 @@ class FileTree:
             self.git.run("update-index", "-z", "--index-info", stdin=b"".join(kept))
         return self._write_tree()
 
+    def with_files(self, sha: str, files: Mapping[bytes, bytes]) -> str:
+        """Return the tree of ``sha`` with these regular files put in, byte for byte."""
+        self.read_index(sha)
+        for path, content in files.items():
+            blob = self.git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=content).strip()
+            self.git.run("update-index", "-z", "--index-info", stdin=b"100644 %b\t%b\0" % (blob, path))
+        return self._write_tree()
+
     def _write_tree(self) -> str:
         return self.git.run("write-tree").decode("ascii").strip()
 

@@ -22,7 +22,7 @@ from runner.taking import candidates, objection
 from runner.workrepo import DamagedError, WorkRepository, WrongBranchError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from runner.filetree import Candidates
@@ -255,6 +255,17 @@ class Workspace:
         parents = [self.unpushed_from if afresh else self.head, *([merging] if merging else [])]
         if afresh and not self.store.is_ancestor(self.base, parents[0]):
             parents = [parents[0], self.base]
+        return self._record(tree, parents, message, author, when)
+
+    def add(self, files: Mapping[str, bytes], message: str, author: Author, *, when: float | None = None) -> str:
+        """Commit these files of the runner's own and nothing else; the caller puts them into the tree as well.
+
+        No rule of the tree has a say: neither what it ignores nor how it would store them. Raises GitError.
+        """
+        tree = self._files.with_files(self.head, {path.encode(): content for path, content in files.items()})
+        return self._record(tree, [self.head], message, author, when)
+
+    def _record(self, tree: str, parents: list[str], message: str, author: Author, when: float | None) -> str:
         sha = self._commit_tree(tree, parents, message, author, when)
         self.store.set_ref(ANCHOR + self.plan_uid, sha)
         self._save(replace(self._state, head=sha, merging=None))

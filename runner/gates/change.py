@@ -5,11 +5,11 @@ The caller fills it from the commit, never from the working tree, so that what i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 MODE_ABSENT = 0
 MODE_FILE = 0o100644
@@ -53,8 +53,9 @@ class Change:
     """Every path at head, as ``git ls-tree -r -z --name-only`` lists them."""
     protected: tuple[str, ...] = ()
     """Globs of the policy, on top of those that are always protected."""
-    own: frozenset[bytes] = frozenset()
-    """Paths that the runner itself wrote (lessons): outside the scope gate, inside every other."""
+    own: Mapping[bytes, bytes] = field(default_factory=dict)
+    """What the runner itself wrote (lessons), path to content: those very bytes are outside the scope gate, and inside
+    every other."""
     weakens: tuple[str, ...] = ()
     """Exact paths in which the approved plan asks for weaker tests or checks."""
     carried: tuple[str, ...] = ()

@@ -2,6 +2,8 @@
 
 Protected paths pass only where the plan names them explicitly: with a pattern that lies within the protecting one.
 ``.circleci/**`` names what ``**/.*/**`` protects; ``**`` doesn't, though it covers it.
+What agents are told, ``.twogate/promptware/``, passes only where the plan names it by a path or a pattern that begins
+with it; lessons that the runner wrote are outside of the gate as long as they are what it wrote.
 Case is no way around: never-paths and protected paths are compared without it, since some file systems do the same.
 """
 
@@ -10,9 +12,11 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from runner.gates.change import MODE_GITLINK, MODE_LINK
+from runner.gates.change import MODE_FILE, MODE_GITLINK, MODE_LINK
 from runner.gates.verdict import failed, passed, shown
 from runner.globs import any_match, matches
+from runner.program import OVERRIDES
+from runner.results import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,6 +69,8 @@ PROTECTED = (
     *(f"**/{name}" for name in LOCK_FILES),
 )
 """Protected in every repository; ``.twogate/`` and ``.gitmodules`` are among them, as all names with a dot."""
+UNITS = "promptware"
+"""Where a product of Twogate's kind keeps the units that it ships; below it, folders with the name of a unit count."""
 
 
 def scope(change: Change) -> GateResult:
@@ -86,7 +92,7 @@ def never(pattern: str) -> str | None:
 
 
 def _faults(file: Changed, change: Change, names: _Names) -> Iterator[str]:
-    if file.path not in change.own:
+    if not _is_own(file, change):
         fault = unplanned(file.path, change.plan_files, change.protected)
         if fault:
             yield f"{shown(file.path)}: {fault}"
@@ -98,6 +104,12 @@ def _faults(file: Changed, change: Change, names: _Names) -> Iterator[str]:
         yield f"{shown(file.path)}: differs from {shown(twin)} in case alone; some systems can hold only one."
 
 
+def _is_own(file: Changed, change: Change) -> bool:
+    """Whether the runner wrote the file, and nobody has touched it since."""
+    written = change.own.get(file.path)
+    return written is not None and file.new_mode == MODE_FILE and change.whole(file.path) == written
+
+
 def unplanned(path: bytes, plan_files: Sequence[str], protected: Sequence[str]) -> str | None:
     """Return why the plan does not allow a change of ``path``, None where it does; ``protected`` is the policy's."""
     folded = _fold(path)
@@ -106,11 +118,24 @@ def unplanned(path: bytes, plan_files: Sequence[str], protected: Sequence[str]) 
     covering = [pattern for pattern in plan_files if matches(pattern, path)]
     if not covering:
         return "the plan does not name it."
+    if (told := _told(folded)) and not any(_begins(pattern.casefold(), told) for pattern in covering):
+        return f"it is what agents are told; the plan has to name it by a path or pattern that begins with {told}/."
     for rule in (*PROTECTED, *protected):
         lowered = rule.casefold()
         if matches(lowered, folded) and not any(matches(lowered, pattern.casefold()) for pattern in covering):
             return f"it is protected ({rule}), and the plan does not name it explicitly."
     return None
+
+
+def _told(folded: str) -> str | None:
+    """Return the folder of what agents are told that the path lies in, or stands in the place of; None for others."""
+    if _begins(folded, OVERRIDES) or _begins(OVERRIDES, folded):
+        return OVERRIDES
+    return UNITS if any(_begins(folded, f"{UNITS}/{unit}".casefold()) for unit in Unit) else None
+
+
+def _begins(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder}/")
 
 
 def _leaves(path: bytes, target: bytes, names: _Names) -> bool:

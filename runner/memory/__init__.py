@@ -6,14 +6,15 @@ merge publishes it, git reverts it. Lessons are read from the base commit alone,
 (:mod:`runner.memory.selection`).
 """
 
-from runner.memory.files import LessonFile, LessonHead, line, parse, read
+from runner.memory.files import MAX_FILE, LessonFile, LessonHead, line, parse, read
 from runner.memory.judging import judge
 from runner.memory.selection import choose
 from runner.memory.staleness import Paths, stale
 from runner.memory.units import readers
-from runner.memory.writing import Written, write
+from runner.memory.writing import Written, refusal, write
 
 __all__ = [
+    "MAX_FILE",
     "LessonFile",
     "LessonHead",
     "Paths",
@@ -24,6 +25,7 @@ __all__ = [
     "parse",
     "read",
     "readers",
+    "refusal",
     "stale",
     "write",
 ]

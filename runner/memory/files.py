@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from datetime import date  # noqa: TC003 - part of a model
+from datetime import date
 from typing import TYPE_CHECKING
 
 import yaml
@@ -25,6 +25,8 @@ MAX_TEXT = 1_000
 """Characters of a lesson."""
 MAX_LESSON_PATHS = 20
 """Patterns of paths that one lesson is about."""
+MAX_BRACKETS = 100
+"""Opening brackets in a head: what is nested deeply takes YAML long to read, and a head is not."""
 SLUG_WORDS = 6
 """Words of the text that the file's name is made of."""
 FENCE = "---\n"
@@ -79,26 +81,44 @@ def parse(files: Mapping[str, bytes]) -> tuple[LessonFile, ...]:
 
 def read(path: str, data: bytes) -> LessonFile | str:
     """Return the lesson at ``path``, or the sentence that says why it is none."""
+    try:
+        return _read(path, data)
+    except _DamagedError as error:
+        return str(error)
+
+
+class _DamagedError(Exception):
+    """A file that is no lesson; the message says why."""
+
+
+def _read(path: str, data: bytes) -> LessonFile:
     place = PLACE.fullmatch(path)
     if not place or place["unit"] not in UNITS:
-        return f"A lesson lies at {OVERRIDES}/<Unit>/Memory/<year-month-day>-<words>.md, with the name of a unit."
+        raise _DamagedError(
+            f"A lesson lies at {OVERRIDES}/<Unit>/Memory/<year-month-day>-<words>.md, for a known unit."
+        )
     if len(data) > MAX_FILE:
-        return f"It has {len(data)} bytes; {MAX_FILE} are allowed."
+        raise _DamagedError(f"It has more than {MAX_FILE} bytes.")
     start, opening, rest = data.decode("utf-8", "replace").replace("\r\n", "\n").partition(FENCE)
     head, closing, body = rest.partition("\n" + FENCE)
     text = body.strip()
     if start or not opening or not closing or not text:
-        return "It has to begin with a head between two lines '---', followed by its text."
+        raise _DamagedError("It has to begin with a head between two lines '---', followed by its text.")
     if len(text) > MAX_TEXT:
-        return f"Its text has {len(text)} characters; {MAX_TEXT} are allowed."
+        raise _DamagedError(f"Its text has {len(text)} characters; {MAX_TEXT} are allowed.")
+    return _lesson(path, Unit(place["unit"]), _head(head), text)
+
+
+def _head(text: str) -> LessonHead:
+    if text.count("[") > MAX_BRACKETS:
+        raise _DamagedError("Its head is not valid: it is nested too deeply.")
     try:
-        known = LessonHead.model_validate(yaml.safe_load(head))
-    except yaml.YAMLError:
-        return "Its head is not valid YAML."
+        return LessonHead.model_validate(yaml.safe_load(text))
     except ValidationError as error:
         told = "; ".join(f"{'.'.join(map(str, f['loc'])) or 'head'}: {f['msg']}" for f in error.errors())
-        return f"Its head is not valid: {told}."
-    return _lesson(path, Unit(place["unit"]), known, text)
+        raise _DamagedError(f"Its head is not valid: {told}.") from None
+    except (yaml.YAMLError, ValueError, RecursionError):
+        raise _DamagedError("Its head is not valid YAML.") from None
 
 
 def _lesson(path: str, unit: Unit, head: LessonHead, text: str) -> LessonFile:
@@ -138,7 +158,7 @@ def _slug(text: str) -> str:
     return "-".join([*("-".join(words)[:70].strip("-"),) * bool(words), digest])
 
 
-def line(lesson: LessonFile) -> str:
+def line(lesson: LessonFile | Lesson) -> str:
     """Return a lesson as a prompt shows it, one entry of a list."""
     where = f" ({', '.join(lesson.paths)})" if lesson.paths else ""
     return f"- {lesson.kind}{where}: {lesson.text}"

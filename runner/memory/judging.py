@@ -15,7 +15,7 @@ from runner.memory.units import readers
 from runner.untrusted import clean_markdown, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from runner.program import MemoryBudget
     from runner.results import Lesson
@@ -53,21 +53,20 @@ def judge(lesson: Lesson, known: Sequence[LessonFile | Lesson], budget: MemoryBu
 
 
 def _form(text: str) -> str | None:
-    if len(text) > MAX_TEXT:
-        return f"it has {len(text)} characters, and {MAX_TEXT} are allowed"
-    if visible(text) != text:
-        return "it has characters that a reader does not see"
-    if clean_markdown(text, NO_MARKER) != text:
-        return "it has comments that a page does not show, or lines that look like the fence around untrusted text"
-    if len(text.split()) < MIN_WORDS:
-        return f"it has fewer than {MIN_WORDS} words"
-    if word := mixed(text):
-        return f"the word {word!r} mixes letters of different alphabets"
-    if CODED.search(text):
-        return "it holds coded text, which nobody can read"
-    if found := MENTION.search(CODE.sub(" ", text)):
-        return f"it mentions {found[0]!r}; put that between backquotes where it is no person"
-    return None
+    word, mention = mixed(text), MENTION.search(CODE.sub(" ", text))
+    grounds = (
+        (len(text) > MAX_TEXT, f"it has {len(text)} characters, and {MAX_TEXT} are allowed"),
+        (visible(text) != text, "it has characters that a reader does not see"),
+        (
+            clean_markdown(text, NO_MARKER) != text,
+            "it has hidden comments, or lines that look like a fence around others",
+        ),
+        (len(text.split()) < MIN_WORDS, f"it has fewer than {MIN_WORDS} words"),
+        (bool(word), f"the word {word!r} mixes letters of different alphabets"),
+        (bool(CODED.search(text)), "it holds coded text, which nobody can read"),
+        (bool(mention), f"it mentions {mention and mention[0]!r}; put that between backquotes where it is no person"),
+    )
+    return next((said for holds, said in grounds if holds), None)
 
 
 def _paths(lesson: Lesson) -> str | None:
@@ -91,14 +90,16 @@ def _has_secret(text: str) -> bool:
 def _room(lesson: Lesson, known: Sequence[LessonFile | Lesson], budget: MemoryBudget) -> str | None:
     size = len(line(lesson).encode())
     if size > budget.bytes:
-        return f"with its paths it takes {size} bytes of a prompt, and unit {lesson.unit} has {budget.bytes} for lessons"
+        return (
+            f"with its paths it takes {size} bytes of a prompt, and unit {lesson.unit} has {budget.bytes} for lessons"
+        )
     gone = {(other.unit, other.replaces) for other in (*known, lesson) if other.replaces}
     there = sum(other.unit is lesson.unit and (other.unit, _name(other)) not in gone for other in known)
     if there < budget.lessons:
         return None
     return (
-        f"unit {lesson.unit} has {there} lessons, and its memory holds {budget.lessons}; a person has to make room with "
-        "`twogate memory prune`"
+        f"unit {lesson.unit} has {there} lessons, and its memory holds {budget.lessons}; a person has to make room "
+        "with `twogate memory prune`"
     )
 
 
@@ -112,7 +113,9 @@ def _repeated(lesson: Lesson, known: Sequence[LessonFile | Lesson]) -> str | Non
     """Look for a lesson that says nearly the same, or the contrary, and would be read by the same units."""
     shelf = Shelf()
     for other in known:
-        if other.unit in readers(lesson.unit) and not (other.unit is lesson.unit and lesson.replaces == _name(other) != ""):
+        if other.unit in readers(lesson.unit) and not (
+            other.unit is lesson.unit and lesson.replaces == _name(other) != ""
+        ):
             shelf.add(_called(other), other.text)
     like = shelf.like(lesson.text)
     return like and f"it says nearly what {like} says; where that holds no more, name its file as `replaces`"

@@ -29,8 +29,11 @@ LEAST = 4
 STEM = 5
 """Letters of a word that count."""
 SMALL = frozenset(
-    "a an and are as at be been but by can do does for from had has have if in into is it its must of on or should so "
-    "than that the their then there these this to was were when which will with you your".split()
+    re.findall(
+        r"\w+",
+        "a an and are as at be been but by can do does for from had has have if in into is it its must of on or "
+        "should so than that the their then there these this to was were when which will with you your",
+    )
 )
 """Words that carry no claim of their own. ``not``, ``never`` and ``no`` are none of them."""
 

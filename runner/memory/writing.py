@@ -51,7 +51,7 @@ def write(
         ground = "this plan has brought enough of them" if most <= 0 and waited is None else None
         ground = ground or judge(lesson, [*known, *taken], budget(lesson.unit))
         if ground:
-            refused.append(f"A lesson for {lesson.unit} was not kept: {ground}.")
+            refused.append(refusal(lesson, ground))
             continue
         source, by = (waited.learned_from, waited.adopted_by) if waited else (learned_from, "")
         kept, content = file_of(lesson, source, today, by)
@@ -59,3 +59,8 @@ def write(
         taken.append(kept)
         files.append((kept.path, content))
     return Written(tuple(files), tuple(refused), tuple(taken))
+
+
+def refusal(lesson: Lesson, ground: str) -> str:
+    """Return the sentence that says why a lesson was not kept."""
+    return f"A lesson for {lesson.unit} was not kept: {ground}."

@@ -26,7 +26,7 @@ from runner.steps.ready import PrepareError, Ready
 from runner.watch import Ending
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from runner.steps.context import Job
     from runner.store import Checkout
@@ -85,7 +85,7 @@ class Checks:
             self._cache.keep(tree, gate, run)
         self._before = known
 
-    def judge(self, base: str, head: str, own: frozenset[bytes]) -> Judged:
+    def judge(self, base: str, head: str, own: Mapping[bytes, bytes]) -> Judged:
         """Run every gate over ``head``, also after one failed: the agent is told all at once."""
         self.ready.base = base
         built_in = registry.check(self._change(base, head, own), self._job.now, self._job.spec.checks)
@@ -111,7 +111,7 @@ class Checks:
         output.write_text(f"{result.summary}\n{result.tail}\n")
         return output
 
-    def _change(self, base: str, head: str, own: frozenset[bytes]) -> Change:
+    def _change(self, base: str, head: str, own: Mapping[bytes, bytes]) -> Change:
         store, spec = self._job.store, self._job.spec
         rows = {row.path: row for row in store.changes(base, head)}
         return Change(

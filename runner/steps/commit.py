@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner import memory
 from runner.contract import Outcome
 from runner.folders import Owner, give
 from runner.steps.history import NOTE, holds_secrets
-from runner.steps.lessons import lesson_sources
+from runner.steps.lessons import to_write
 from runner.steps.prepare import TRAILER
 from runner.watch import Ending
 from runner.worktree import Author, Finding
@@ -19,6 +17,7 @@ from runner.worktree import Author, Finding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from runner.memory import Written
     from runner.results import Lesson
     from runner.steps.context import Job
     from runner.worktree import Workspace
@@ -64,21 +63,16 @@ def commit_afresh(job: Job, workspace: Workspace, carried: Sequence[str]) -> Non
         workspace.commit(_message(job, _subject(job)), AUTHOR, when=job.now(), afresh=True)
 
 
-def commit_lessons(job: Job, workspace: Workspace, lessons: Sequence[Lesson]) -> set[bytes]:
-    """Write validated lessons and commit them by themselves; return their paths."""
-    if not lessons:
-        return set()
-    today = datetime.fromtimestamp(job.now(), UTC).date()
-    known = memory.parse(lesson_sources(job))
-    repository = job.spec.repository
-    plan = f"{repository.owner}/{repository.name}#{job.spec.issue.number}"
-    written = memory.write(lessons, known, plan, today)
+def commit_lessons(job: Job, workspace: Workspace, lessons: Sequence[Lesson]) -> Written:
+    """Write what waited and what was learned, validated, and commit it by itself; return what was written."""
+    written = to_write(job, workspace.head, lessons)
     job.ledger.note(*written.refused)
     for path, content in written.files:
         _write_inside(workspace.tree, path, content, job.sandbox.owner)
     if written.files:
-        workspace.commit(_message(job, f"Note what was learned (#{job.spec.issue.number})"), AUTHOR, when=job.now())
-    return {path.encode() for path, _ in written.files}
+        message = _message(job, f"Note what was learned (#{job.spec.issue.number})")
+        workspace.add(dict(written.files), message, AUTHOR, when=job.now())
+    return written
 
 
 def one_line(text: str, length: int) -> str:

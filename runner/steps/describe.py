@@ -8,8 +8,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from runner import memory
-from runner.contract import MAX_PATCH, MAX_PATHS, Collision, FileChange, Outcome, Work
+from runner.contract import MAX_LESSONS, MAX_PATCH, MAX_PATHS, Collision, FileChange, Outcome, Work
 from runner.forecast import bring, forecast
 from runner.git import GitError, display
 from runner.globs import any_match
@@ -17,7 +16,7 @@ from runner.promptware import PromptInput
 from runner.results import PullRequestText, Unit
 from runner.steps.agent import Conversation
 from runner.steps.commit import one_line
-from runner.steps.lessons import lessons_of
+from runner.steps.lessons import chosen
 from runner.steps.reading import require_unchanged
 from runner.watch import Ending
 
@@ -60,6 +59,7 @@ def describe(job: Job, execution: Execution) -> Work:
         moved_base_paths=_moved(job, execution),
         collisions=_collisions(job, execution),
         since=since,
+        lessons=execution.lessons[:MAX_LESSONS],
     )
 
 
@@ -139,7 +139,7 @@ def _asked(job: Job, execution: Execution) -> PullRequestText:
         program=talk.program,
         result_file=talk.result_file,
         issue=spec.issue,
-        lessons=memory.choose(lessons_of(job), Unit.CREATE_PR, spec.plan.files if spec.plan else ()),
+        lessons=chosen(job, talk.program, spec.plan.files if spec.plan else ()),
         plan=spec.plan,
         facts=facts_of(execution),
     )

@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from runner import memory
 from runner.contract import MAX_PATHS, GateResult, Outcome, Phase
 from runner.gates.scope import never
 from runner.git import GitError, display
@@ -23,7 +22,7 @@ from runner.steps.checks import Checks
 from runner.steps.commit import commit_afresh, commit_lessons, commit_work, inspect
 from runner.steps.describe import describe
 from runner.steps.inspection import inspected
-from runner.steps.lessons import lessons_of
+from runner.steps.lessons import chosen, inherited, written_of
 from runner.steps.prepare import fetch
 from runner.store import StoreError
 from runner.watch import Ending
@@ -32,6 +31,7 @@ from runner.worktree import Workspace
 if TYPE_CHECKING:
     from runner.contract import JobSpec
     from runner.promptware import FailedGate
+    from runner.results import WrittenLesson
     from runner.steps.context import Job
 
 
@@ -68,8 +68,10 @@ class Execution:
     """Where the default branch was seen last."""
     summary: ExecutionSummary | None = None
     gates: tuple[GateResult, ...] = ()
-    own: set[bytes] = field(default_factory=set)
-    """Paths of lessons that the runner wrote."""
+    own: dict[bytes, bytes] = field(default_factory=dict)
+    """Files that the runner wrote into the branch, path to content: the scope gate lets those very bytes pass."""
+    lessons: tuple[WrittenLesson, ...] = ()
+    """What it wrote of them in this job is lessons."""
 
 
 def run(job: Job, expected: str | None) -> Ending:
@@ -86,7 +88,8 @@ def run(job: Job, expected: str | None) -> Ending:
         owner=job.sandbox.owner,
         job=spec.job,
     )
-    execution = Execution(job, workspace, base, spec.base)
+    own = inherited(job, spec.head, base) if spec.head else {}
+    execution = Execution(job, workspace, base, spec.base, own=own)
     try:
         talk = _work(execution)
         publish(job, workspace.head, execution.gates, expected)
@@ -190,7 +193,7 @@ def _prompt(execution: Execution, talk: Conversation, news: News) -> PromptInput
         program=talk.program,
         result_file=talk.result_file,
         issue=spec.issue,
-        lessons=memory.choose(lessons_of(job), Unit.EXECUTE_PLAN, spec.plan.files if spec.plan else ()),
+        lessons=chosen(job, talk.program, spec.plan.files if spec.plan else ()),
         plan=spec.plan,
         ledger=spec.ledger,
         feedback=spec.feedback,
@@ -227,7 +230,9 @@ def _take(execution: Execution, reply: Reply) -> None:
         )
     if summary is not None:
         execution.summary = summary
-        execution.own |= commit_lessons(job, workspace, summary.lessons)
+        written = commit_lessons(job, workspace, summary.lessons)
+        execution.own |= {path.encode(): content for path, content in written.files}
+        execution.lessons += tuple(map(written_of, written.lessons))
 
 
 def _judge(execution: Execution, checks: Checks) -> Back | None:
@@ -236,7 +241,7 @@ def _judge(execution: Execution, checks: Checks) -> Back | None:
     commit_afresh(job, execution.workspace, checks.ready.values())
     head = execution.workspace.head
     job.enter(Phase.GATES, f"checking {head[:10]}")
-    judged = checks.judge(execution.base, head, frozenset(execution.own))
+    judged = checks.judge(execution.base, head, execution.own)
     execution.gates = job.ledger.fields["gates"] = judged.results
     for result in judged.results:
         job.say(f"gates: {result.name}: {result.status}. {result.summary}")

@@ -8,14 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runner import memory
 from runner.contract import Outcome
 from runner.git import GitError
 from runner.promptware import PromptInput
 from runner.results import Inspection, Unit
 from runner.steps.agent import Conversation, unusable
 from runner.steps.describe import facts_of
-from runner.steps.lessons import lessons_of
+from runner.steps.lessons import chosen
 from runner.steps.reading import require_unchanged
 from runner.store import StoreError
 from runner.watch import Ending
@@ -60,7 +59,7 @@ def _asked(job: Job, execution: Execution) -> Inspection:
         program=talk.program,
         result_file=talk.result_file,
         issue=spec.issue,
-        lessons=memory.choose(lessons_of(job), Unit.INSPECT_DIFF, spec.plan.files if spec.plan else ()),
+        lessons=chosen(job, talk.program, spec.plan.files if spec.plan else ()),
         plan=spec.plan,
         facts=(*checks, *facts_of(execution)),
     )

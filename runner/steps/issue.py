@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner import memory
 from runner.contract import Outcome
 from runner.promptware import PromptInput
 from runner.results import IssueText, Unit
 from runner.steps.agent import Conversation
-from runner.steps.lessons import lessons_of
+from runner.steps.lessons import chosen
 from runner.steps.reading import ask_to_read
 from runner.watch import Ending
 from runner.worktree import Workspace
@@ -38,7 +37,7 @@ def run(job: Job) -> Ending:
             program=talk.program,
             result_file=talk.result_file,
             issue=spec.issue,
-            lessons=memory.choose(lessons_of(job), Unit.CREATE_ISSUE, seen.paths),
+            lessons=chosen(job, talk.program, seen.paths),
             plan=spec.plan,
             recommendation=seen,
         )

@@ -1,30 +1,117 @@
-"""The lessons that a job's base commit holds."""
+"""Lessons on their way through a job: read from the base commit, chosen for a prompt, written into the plan's branch.
+
+What a job learns while there is a branch to write to becomes a commit of the runner's own, with what had waited on the
+plan. What is learned by a unit that only reads goes into the report and waits.
+"""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from runner import memory
+from runner.contract import MAX_LESSONS
 from runner.git import display
+from runner.program import OVERRIDES, MemoryBudget, PromptwareError, load
+from runner.results import WrittenLesson
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from runner.memory import LessonFile
+    from runner.program import Program
+    from runner.results import Lesson, Unit
     from runner.steps.context import Job
 
-PROMPTWARE = ".twogate/promptware/"
+PROMPTWARE = OVERRIDES.encode()
 """Where a repository keeps its lessons and its own units."""
+MEMORY = b"/Memory/"
+MOST_FILES = 1_000
+"""Lessons of a repository that are read, the newest of all; units hold 40 each by default."""
 
 
-def lessons_of(job: Job) -> tuple[LessonFile, ...]:
-    """Return the valid lessons of the base commit."""
-    return memory.parse(lesson_sources(job))
+def chosen(job: Job, program: Program, plan_files: Sequence[str]) -> tuple[LessonFile, ...]:
+    """Return the lessons of the base commit for a prompt about ``plan_files``."""
+    tree = memory.Paths(job.store.files(job.spec.base))
+    return memory.choose(known(job), program.unit, plan_files, program.front.memory, tree)
 
 
-def lesson_sources(job: Job) -> dict[str, bytes]:
-    """Return the files of the base commit that may be lessons, by path."""
-    store, base = job.store, job.spec.base
-    paths: Sequence[bytes] = [path for path in store.files(base) if path.startswith(PROMPTWARE.encode())]
-    found = {display(path): store.read(base, path) for path in paths if b"/Memory/" in path}
-    return {path: content for path, content in found.items() if content is not None}
+def known(job: Job, head: str | None = None) -> tuple[LessonFile, ...]:
+    """Return the valid lessons of the base commit, and of ``head`` on the plan's branch as well."""
+    sources = _sources(job, job.spec.base)
+    return memory.parse(sources | _sources(job, head) if head else sources)
+
+
+def budget_of(job: Job) -> Callable[[Unit], MemoryBudget]:
+    """Return what tells how much a unit's memory holds, by the base commit's instructions."""
+
+    def budget(unit: Unit) -> MemoryBudget:
+        try:
+            return load(unit, lambda path: job.store.read(job.spec.base, path.encode())).front.memory
+        except PromptwareError:
+            return MemoryBudget()
+
+    return budget
+
+
+def hand_in(job: Job, lessons: Sequence[Lesson]) -> None:
+    """Put what a unit that only reads has learned into the report; what can't be kept becomes a note."""
+    waiting: tuple[Lesson, ...] = job.ledger.fields.get("lessons", ())
+    budget = budget_of(job)
+    for lesson in lessons:
+        ground = memory.judge(lesson, [*known(job), *waiting], budget(lesson.unit))
+        if ground is None and len(waiting) < MAX_LESSONS:
+            waiting = (*waiting, lesson)
+        elif ground is not None:
+            job.ledger.note(memory.refusal(lesson, ground))
+    if waiting:
+        job.ledger.fields["lessons"] = waiting
+
+
+def to_write(job: Job, head: str, lessons: Sequence[Lesson]) -> memory.Written:
+    """Return what to write into the branch at ``head``: what waited on the plan, and what this job has learned.
+
+    What the branch has already, from an earlier job or attempt, is passed over.
+    """
+    there = known(job, head)
+    same = {(lesson.unit, lesson.text) for lesson in there}
+    new = [lesson for lesson in (*job.spec.lessons, *lessons) if (lesson.unit, lesson.text.strip()) not in same]
+    today = datetime.fromtimestamp(job.now(), UTC).date()
+    repository = job.spec.repository
+    plan = f"{repository.owner}/{repository.name}#{job.spec.issue.number}"
+    return memory.write(new, there, budget_of(job), plan, today)
+
+
+def inherited(job: Job, head: str, base: str) -> dict[bytes, bytes]:
+    """Return the lessons that the branch brings along from the plan's earlier jobs: path to content.
+
+    They passed the gates when they were written, and people have seen them since.
+    """
+    before = _sources(job, base)
+    return {
+        path.encode(): content
+        for path, content in _sources(job, head).items()
+        if before.get(path) is None and isinstance(memory.read(path, content), memory.LessonFile)
+    }
+
+
+def written_of(lesson: LessonFile) -> WrittenLesson:
+    """Return a lesson of the branch as the report names it."""
+    return WrittenLesson(
+        unit=lesson.unit,
+        kind=lesson.kind,
+        text=lesson.text,
+        paths=lesson.paths,
+        replaces=lesson.replaces,
+        learned_from=lesson.learned_from,
+        adopted_by=lesson.adopted_by,
+        path=lesson.path,
+    )
+
+
+def _sources(job: Job, sha: str) -> dict[str, bytes]:
+    """Return the files of a commit that may be lessons, by path."""
+    store = job.store
+    paths = [path for path in store.files(sha, [PROMPTWARE]) if MEMORY in path]
+    newest = sorted(paths, key=lambda path: path.rpartition(b"/")[2], reverse=True)[:MOST_FILES]
+    return {display(path): content for path, content in store.contents(sha, newest, memory.MAX_FILE + 1).items()}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner import memory
 from runner.contract import Outcome
 from runner.gates.detect import detect, reading
 from runner.material import why_no_original
 from runner.promptware import PromptInput
 from runner.results import PlanDocument, SplitDocument, Unit, Verdict
 from runner.steps.agent import Conversation
-from runner.steps.lessons import lessons_of
+from runner.steps.lessons import chosen
 from runner.steps.reading import ask_to_read
 from runner.watch import Ending
 from runner.worktree import Workspace
@@ -54,7 +53,7 @@ def _prompt(job: Job, talk: Conversation) -> PromptInput:
         program=talk.program,
         result_file=talk.result_file,
         issue=spec.issue,
-        lessons=memory.choose(lessons_of(job), Unit.CREATE_PLAN, spec.plan.files if spec.plan else ()),
+        lessons=chosen(job, talk.program, spec.plan.files if spec.plan else ()),
         plan=spec.plan,
         known=spec.known,
         feedback=spec.feedback,

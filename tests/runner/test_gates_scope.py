@@ -122,8 +122,43 @@ def test_a_rename_needs_both_names() -> None:
 
 def test_what_the_runner_wrote_is_outside_of_it() -> None:
     path = b".twogate/promptware/ExecutePlan/Memory/2026-11-29-x.md"
-    assert _is_in(_change(path, own=frozenset({path})))
-    assert not _is_in(_change(path, b".twogate/promptware/ExecutePlan/Program.md", own=frozenset({path})))
+    written: dict[str, Any] = {"own": {path: b"lesson"}, "read": lambda _: b"lesson"}
+    assert _is_in(_change(path, **written))
+    assert not _is_in(_change(path, b".twogate/promptware/ExecutePlan/Program.md", **written))
+    assert not _is_in(_change(path, **{**written, "read": lambda _: b"lesson, touched up"}))
+    for mode in (MODE_ABSENT, MODE_LINK, MODE_EXECUTABLE):
+        assert not _is_in(_change(_file(path, new=mode), **written))
+
+
+TOLD = ".twogate/promptware/ExecutePlan"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        f"{TOLD}/Program.md",
+        f"{TOLD}/Memory/2026-11-29-x.md",
+        f"{TOLD}/Tools/deploy",
+        ".Twogate/PROMPTWARE/ExecutePlan/Program.md",
+        _file(f"{TOLD}/Program.md", MODE_FILE, MODE_ABSENT),
+        _file(f"{TOLD}/Tools/deploy", MODE_FILE, MODE_EXECUTABLE),
+        _file(".twogate", MODE_ABSENT, MODE_LINK),
+        _file(".twogate/promptware", MODE_ABSENT, MODE_LINK),
+        _file(".twogate/promptware/ExecutePlan", MODE_ABSENT, MODE_GITLINK),
+        "promptware/ExecutePlan/Memory/x.md",
+    ],
+)
+@pytest.mark.parametrize("plan", ["**", "**/*", ".*/**", ".twogate/**", "**/promptware/**", "**/Program.md", "**/x.md"])
+def test_what_agents_are_told_changes_where_the_plan_begins_with_it_alone(changed: str | Changed, plan: str) -> None:
+    assert not _is_in(_change(changed, plan=(plan, "src/app.py")))
+
+
+@pytest.mark.parametrize("plan", [f"{TOLD}/Program.md", ".twogate/promptware/**", ".twogate/promptware/*/Program.md"])
+def test_a_plan_that_names_instructions_may_change_them(plan: str) -> None:
+    assert _is_in(_change(f"{TOLD}/Program.md", plan=(plan,)))
+    assert "begins with .twogate/promptware/" in scope(_change(f"{TOLD}/Program.md", plan=("**", ".twogate/**"))).tail
+    assert _is_in(_change("promptware/ExecutePlan/Program.md", "promptware/schemas/x.json", plan=("promptware/**",)))
+    assert _is_in(_change("promptware/notes.md", plan=("**",))), "a folder of that name is nothing by itself"
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.memory import MAX_MEMORY, LessonFile, choose, parse, write
+from runner.memory import LessonFile, Paths, choose, parse
+from runner.memory import write as write_lessons
+from runner.program import MemoryBudget
 from runner.results import Lesson, Unit
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runner.memory import Written
+
 TODAY = date(2026, 11, 29)
+BUDGET = MemoryBudget()
+TREE = Paths([b"src/a.py", b"src/parser/a.py", b"src/printer/a.py", b"db/x.sql", b"docs/x.md"])
 TEXT = "The parser's fixtures are generated; run make fixtures after changing the grammar."
 
 
@@ -21,6 +30,14 @@ def _lesson(text: str = TEXT, **more: Any) -> Lesson:
 def _kept(text: str, days: int = 1, **more: Any) -> LessonFile:
     fields: dict[str, Any] = {"unit": Unit.EXECUTE_PLAN, "learned_from": "o/r#1", "kind": "fact", "paths": ()}
     return LessonFile(**{**fields, "path": f"p{days}", "created": date(2026, 11, days), "text": text, **more})
+
+
+def write(lessons: Sequence[Lesson], known: Sequence[LessonFile], learned_from: str, today: date) -> Written:
+    return write_lessons(lessons, known, lambda _: BUDGET, learned_from, today)
+
+
+def pick(lessons: Sequence[LessonFile], files: Sequence[str], budget: MemoryBudget = BUDGET) -> tuple[LessonFile, ...]:
+    return choose(lessons, Unit.EXECUTE_PLAN, files, budget, TREE)
 
 
 def test_what_is_written_is_read_again() -> None:
@@ -67,7 +84,7 @@ def test_paths_must_be_paths() -> None:
 
 def test_the_same_thing_is_not_learned_twice() -> None:
     again = TEXT.replace("The parser's", "the Parser's").replace(";", ",")
-    assert "says the same" in write([_lesson(again)], [_kept(TEXT)], "o/r#1", TODAY).refused[0]
+    assert "nearly what p1 says" in write([_lesson(again)], [_kept(TEXT)], "o/r#1", TODAY).refused[0]
     assert len(write([_lesson(), _lesson(again)], [], "o/r#1", TODAY).files) == 1
     other = _lesson(unit="CreatePlan")
     assert write([other], [_kept(TEXT)], "o/r#1", TODAY).files, "another unit's memory is its own"
@@ -94,7 +111,10 @@ PLACE = ".twogate/promptware/ExecutePlan/Memory/2026-11-01-x.md"
         (PLACE, GOOD.replace("paths: [src/*]", "paths: [")),
         (PLACE, "no head"),
         (PLACE, GOOD.replace("Text.", "")),
-        (PLACE, GOOD + "x" * 5_000),
+        (PLACE, GOOD + "x" * 1_000),
+        (PLACE, GOOD.replace("o/r#1", "o" * 9_000)),
+        (PLACE, GOOD.replace("2026-11-01\n", "2026-13-99\n")),
+        (PLACE, GOOD.replace("[src/*]", "[" * 5_000)),
         (PLACE.replace("ExecutePlan", "Nobody"), GOOD),
         (PLACE.replace("2026-11-01-x", "x"), GOOD),
         ("docs/" + PLACE, GOOD),
@@ -118,18 +138,11 @@ def test_damaged_or_misplaced_files_are_left_out(path: str, data: str) -> None:
 )
 def test_lessons_come_by_path(about: str, plan: str, chosen: bool) -> None:
     lesson = _kept(TEXT, paths=(about,))
-    assert choose([lesson], Unit.EXECUTE_PLAN, [plan]) == ((lesson,) if chosen else ())
+    assert pick([lesson], [plan]) == ((lesson,) if chosen else ())
 
 
 def test_paths_come_first_then_the_newest() -> None:
     old, new, near = _kept("old"), _kept("new", 9), _kept("near", 2, paths=("src/**",))
     other = _kept("other", 20, unit=Unit.CREATE_PLAN)
-    assert choose([old, new, near, other], Unit.EXECUTE_PLAN, ["src/a.py"]) == (near, new, old)
-    assert near in choose([near], Unit.EXECUTE_PLAN, []), "before there is a plan, all count"
-
-
-def test_memory_is_limited_and_the_newest_stay() -> None:
-    lessons = [_kept(f"{day} " + "x" * 900, day) for day in range(1, 29)]
-    chosen = choose(lessons, Unit.EXECUTE_PLAN, [])
-    assert sum(len(lesson.text) for lesson in chosen) <= MAX_MEMORY
-    assert [lesson.created.day for lesson in chosen] == list(range(28, 20, -1))
+    assert pick([old, new, near, other], ["src/a.py"]) == (near, new, old)
+    assert near in pick([near], []), "before there is a plan, all count"

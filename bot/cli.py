@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from dotenv import dotenv_values
 
-from bot import costs_command, doctor, serving, settings, tables
+from bot import costs_command, doctor, eval_command, serving, settings, tables
 from bot.errors import ConfigError, TwogateError
 from bot.lifecycle.policy import PolicyError, parse_policy
 from bot.shipped import shipped
@@ -83,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     init.add_argument("--owner", required=True, type=_owner, help="account that has the repository `twogate`")
     init.add_argument("--commit", required=True, type=_commit, help="commit of that repository to run, 40 characters")
     init.add_argument("--path", type=Path, default=Path(), help="folder of the repository to write into (.)")
+    eval_command.add_arguments(command("eval", _eval, "measure a unit's instructions on small cases, side by side"))
     policy = command("check-policy", _check_policy, "check a repository's policy file")
     policy.add_argument("file", type=Path, help="the file, .github/twogate.yml in a repository")
     return parser
@@ -203,6 +204,13 @@ def _costs(arguments: argparse.Namespace) -> int:
     for line in costs_command.told(store, since, until, as_json=arguments.json):
         print(line)
     return WELL
+
+
+def _eval(arguments: argparse.Namespace) -> int:
+    whole, lines = eval_command.told(arguments)
+    for line in lines:
+        print(line)
+    return WELL if whole else UNWELL
 
 
 def _init(arguments: argparse.Namespace) -> int:

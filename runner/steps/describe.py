@@ -36,6 +36,9 @@ MAX_TITLE = 256
 MAX_STAT_LINES = 200
 """Files of the diffstat that unit CreatePr is told."""
 
+FROM_PLAN = "The text of the pull request was made from the plan."
+"""The note where unit CreatePr wrote none that could be used."""
+
 
 def describe(job: Job, execution: Execution) -> Work:
     """Return the work as it was pushed: what is new since people saw it last, where that can be told apart."""
@@ -125,7 +128,7 @@ def _pull_request(job: Job, execution: Execution) -> PullRequestText | None:
     try:
         return _asked(job, execution)
     except Ending as ending:
-        job.ledger.note(f"The text of the pull request was made from the plan. {ending.sentence}")
+        job.ledger.note(f"{FROM_PLAN} {ending.sentence}")
         return _from_plan(job, execution)
 
 

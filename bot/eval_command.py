@@ -28,13 +28,17 @@ from runner.terms import AgentSpec
 CASES = (".twogate/evals", "tests/evals")
 """Where cases lie, the first that exists; relative to the root of the checkout."""
 POLICY = ".github/twogate.yml"
+"""Where the policy lies that names agent, model and sandbox; without one its defaults hold."""
 MOST_VERSIONS = 2
+"""Versions that are measured side by side."""
 BUDGET = Decimal(5)
 """Dollars that a measurement may spend where nothing else is said."""
 MINUTES = 60.0
 """Minutes that it may take where nothing else is said."""
 MOST_REPEATS = 100
+"""Tries of each case."""
 MOST_JOBS = 16
+"""Tries at the same time."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -40,6 +40,7 @@ AREAS = {
     "runner/gates": "Checks",
     "runner/steps": "One job",
     "runner/tools": "Tools of agents",
+    "runner/evals": "Measuring instructions",
     "runner": "The runner",
 }
 """Folders in order, the deeper before the shallower: a module belongs to the first that holds it."""

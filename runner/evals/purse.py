@@ -6,6 +6,8 @@ import threading
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from runner.meter.limits import money
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -40,5 +42,5 @@ class Purse:
         with self._lock:
             spent = sum(self._spent.values(), Decimal(0))
         if self._usd is not None and spent >= self._usd:
-            return f"the ${self._usd:.2f} of this measurement are spent"
+            return f"the {money(self._usd)} of this measurement are spent"
         return f"the {self._minutes:g} minutes of this measurement are over" if not self.minutes else ""

@@ -146,16 +146,16 @@ _UNITS: dict[str, tuple[str, int, int]] = {
 
 
 MOST_NUMBERS = 20
-"""Recommendations that one command names."""
+"""Recommendations or lessons that one command names."""
 _NUMBERS = re.compile(r"#?[0-9]{1,3}(?:(?: *,? *and +| *[,;&] *| +)#?[0-9]{1,3})*")
 
 
-def read_numbers(words: str) -> tuple[int, ...]:
-    """Return the numbers that ``1, 3 and 4`` names, each once; raise NotUnderstoodError."""
+def read_numbers(words: str, things: str, verb: str) -> tuple[int, ...]:
+    """Return the numbers of things that ``1, 3 and 4`` names, each once; raise NotUnderstoodError."""
     text = words.strip().casefold()
     found = tuple(dict.fromkeys(int(number) for number in re.findall("[0-9]+", text)))
     if not _NUMBERS.fullmatch(text) or len(found) > MOST_NUMBERS:
-        raise NotUnderstoodError("Write the numbers of recommendations behind it, such as `/accept 1 3`.")
+        raise NotUnderstoodError(f"Write the numbers of {things} behind it, such as `/{verb} 1 3`.")
     return found
 
 

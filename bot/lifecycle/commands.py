@@ -42,6 +42,7 @@ class Verb(StrEnum):
     REVISE = "revise"
     FIX = "fix"
     ACCEPT = "accept"
+    REMEMBER = "remember"
     RETRY = "retry"
     CANCEL = "cancel"
     ICEBOX = "icebox"

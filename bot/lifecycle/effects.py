@@ -56,6 +56,7 @@ class Topic(StrEnum):
     ACCEPTED = "accepted"
     ACCEPTED_MADE = "accepted_made"
     ACCEPTED_FAILED = "accepted_failed"
+    REMEMBERED = "remembered"
 
 
 class _Effect(Frozen):

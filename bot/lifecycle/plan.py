@@ -19,6 +19,7 @@ from bot.lifecycle.records import (
     Hold,
     IssueSnapshot,
     Job,
+    Learned,
     Part,
     Pending,
     Person,
@@ -35,7 +36,7 @@ from bot.lifecycle.states import ENDED, PAUSES, Frozen, Gate, Limit, State, Wait
 from runner.contract import Feedback
 
 if TYPE_CHECKING:
-    from runner.results import Unit
+    from runner.results import Unit, WaitingLesson
     from runner.terms import AgentSpec, Budget
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "Hold",
     "IssueSnapshot",
     "Job",
+    "Learned",
     "Part",
     "Pending",
     "Person",
@@ -130,6 +132,8 @@ class Plan(Frozen):
     """Times that failing checks of the pull request were worked on without a person asking, over its whole life."""
     recommended: tuple[Recommended, ...] = ()
     """What its agents recommended so far, by number."""
+    lessons: tuple[Learned, ...] = ()
+    """What was learned on the way, by number."""
     unverified: Unverified | None = None
     """What somebody pushed to the pull request; None while it is at what was approved."""
     in_merge_queue: bool = False
@@ -240,6 +244,11 @@ class Plan(Frozen):
     def accepted(self) -> tuple[tuple[int, Recommended], ...]:
         """The recommendations that are issues or on their way to be, by their numbers."""
         return tuple((n, each) for n, each in enumerate(self.recommended, 1) if each.issue or each.job or each.making)
+
+    @property
+    def waiting(self) -> tuple[WaitingLesson, ...]:
+        """The lessons that wait for this plan's branch."""
+        return tuple(each.what for each in self.lessons if not each.path and not each.given)
 
     @property
     def open_jobs(self) -> tuple[Job, ...]:

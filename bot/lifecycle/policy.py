@@ -19,10 +19,23 @@ from bot.lifecycle.policy_keys import INSPECTING, GateSection, OwnAgentSection, 
 from bot.lifecycle.policy_values import BUILT_IN_AGENTS
 from bot.lifecycle.states import Frozen
 from runner.results import Unit
-from runner.terms import AgentSpec, Api, Budget, CheckMode, Effort, GateSpec, Network, Price, SandboxMode, Tier
+from runner.terms import (
+    AgentSpec,
+    Api,
+    Budget,
+    CheckMode,
+    Effort,
+    GateSpec,
+    LogTerms,
+    Network,
+    Price,
+    SandboxMode,
+    Tier,
+)
 
 __all__ = ["Action", "Approvers", "CiPolicy", "Permission", "Policy", "PolicyError", "may", "parse_policy"]
 
+DAY = 86_400
 CLAUDE = AgentSpec(name="claude")
 """The agent where nothing names one."""
 
@@ -72,6 +85,7 @@ class Policy(Frozen):
     carry: tuple[str, ...] = ()
     tiers: dict[str, dict[Tier, str]] = Field(default_factory=dict)
     prices: dict[str, Price] = Field(default_factory=dict)
+    logs: LogTerms = LogTerms()
     gates: tuple[GateSpec, ...] | None = None
     """None: recognised from the repository."""
     checks: dict[str, CheckMode] = Field(default_factory=dict)
@@ -165,6 +179,7 @@ def parse_policy(text: str, defaults: str = "") -> Policy:
         carry=tuple(file.carry),
         tiers={name: _tiers(section) for name, section in file.tiers.items()},
         prices={model: Price(**section.model_dump()) for model, section in file.prices.items()},
+        logs=LogTerms(keep_days=file.logs.keep // DAY, commit=file.logs.commit),
         gates=None if file.gates is None else tuple(_gate(section) for section in file.gates),
         checks={name: CheckMode(mode) for name, mode in file.checks.model_dump(exclude_unset=True).items()},
         protected=tuple(file.protected),

@@ -23,6 +23,7 @@ from bot.lifecycle.policy_values import (
     Glob,
     Keeping,
     Login,
+    LogKeeping,
     Minutes,
     Patience,
     Prefix,
@@ -139,6 +140,15 @@ class BranchesSection(_Section):
     """How long the branch of a pull request that was closed unmerged is kept. Without it, `14d`."""
 
 
+class LogsSection(_Section):
+    """What becomes of the logs of jobs."""
+
+    keep: LogKeeping = 30 * 86_400
+    """How long runners keep them, where their disks allow it. Without it, `30d`."""
+    commit: bool = False
+    """Whether the short log of each run becomes a file on the plan's branch, which the diff review shows."""
+
+
 class BudgetSection(_Section):
     """Where an agent is stopped."""
 
@@ -229,6 +239,7 @@ class PolicyFile(_Section):
     """Confinement of the agent: required, as much as there is, or none."""
     network: Literal["on", "model", "off"] = "on"
     """What agents and checks reach: all; agents their model's API and checks nothing; nothing."""
+    logs: LogsSection = LogsSection()
     budget: BudgetSection = BudgetSection()
     gates: list[GateSection] | None = Field(default=None, max_length=30)
     """The checks in their order. Without this key they are recognised from the repository; an empty list means none."""

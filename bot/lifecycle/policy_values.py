@@ -28,6 +28,8 @@ MAX_CI_SECONDS = 86_400
 """The longest that the checks of other Apps are waited for."""
 MAX_KEEP_SECONDS = 90 * 86_400
 """The longest that the branch of a closed pull request is kept."""
+MAX_LOG_SECONDS = 3_650 * 86_400
+"""The longest that runners keep logs; the contract with the runner has the same limit."""
 MOST_NAMES = 50
 """Teams, people, bots or checks that one list may name."""
 MOST_APPROVALS = 10
@@ -104,6 +106,7 @@ CarriedPath = Annotated[str, Field(min_length=1, max_length=300), AfterValidator
 Duration = Annotated[int, *_duration(MAX_GATE_SECONDS, "smh", ["90s", "15m", "2h"])]
 Patience = Annotated[int, *_duration(MAX_CI_SECONDS, "smh", ["30m", "2h"])]
 Keeping = Annotated[int, *_duration(MAX_KEEP_SECONDS, "hd", ["12h", "14d"])]
+LogKeeping = Annotated[int, *_duration(MAX_LOG_SECONDS, "d", ["7d", "30d"])]
 TierName = Literal["fast", "balanced", "deep"]
 EffortName = Literal["low", "medium", "high"]
 AgentName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")]

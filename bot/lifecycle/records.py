@@ -8,7 +8,7 @@ from bot.lifecycle.approvers import Needed
 from bot.lifecycle.ci import CiCheck, CiFailure
 from bot.lifecycle.states import PAUSES, Frozen, Gate, HoldCause, Via
 from runner.contract import GateResult, JobKind, Outcome, SandboxReport, Work
-from runner.results import Inspection, PlanDocument, Recommendation, Unit
+from runner.results import Inspection, PlanDocument, Recommendation, Unit, WaitingLesson
 from runner.terms import GateSpec
 
 
@@ -59,6 +59,8 @@ class Revision(Frozen):
     posted_at: float | None = None
     repeats: int | None = None
     """The revision whose document is posted again here, unchanged, for a decision made anew."""
+    used: tuple[str, ...] = ()
+    """Files of the lessons that its agent was told."""
 
     @property
     def content_sha256(self) -> str:
@@ -134,6 +136,10 @@ class Review(Frozen):
     comment_id: int | None = None
     node_id: str | None = None
     check_run_id: int | None = None
+    used: tuple[str, ...] = ()
+    """Files of the lessons that its agents were told."""
+    asked: tuple[str, ...] = ()
+    """Questions that its agents put to the people."""
     inspection: Inspection | None = None
     """What an agent that did not write the change says of it."""
     ci: tuple[CiCheck, ...] = ()
@@ -154,6 +160,8 @@ class Failure(Frozen):
     gates: tuple[GateResult, ...] = ()
     output_tail: str = ""
     notes: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    """Questions that its agents put to the people."""
     ci: tuple[CiFailure, ...] = ()
     """Required checks of other Apps that failed."""
     awaited: tuple[str, ...] = ()
@@ -205,6 +213,8 @@ class Part(Frozen):
     """Whose words it is made of."""
     depends_on: tuple[int, ...] = ()
     """Issues whose plans have to be merged before this one starts."""
+    lessons: tuple[WaitingLesson, ...] = ()
+    """What was learned for the whole and touches this part first."""
 
 
 class Rework(Frozen):
@@ -232,6 +242,16 @@ class Recommended(Frozen):
     tries: int = 0
     issue: int | None = None
     """What it became."""
+
+
+class Learned(Frozen):
+    """A lesson of a plan. Its place in the plan's list is its number."""
+
+    what: WaitingLesson
+    path: str = ""
+    """Its file in the plan's branch; empty while it waits for one."""
+    given: bool = False
+    """It waits in the repository for another plan, since a person adopted it or this plan was cancelled."""
 
 
 class Unverified(Frozen):

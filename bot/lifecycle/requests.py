@@ -99,6 +99,7 @@ ACTIONS: dict[Verb, Action] = {
     Verb.REVISE: Action.STEER,
     Verb.FIX: Action.STEER,
     Verb.ACCEPT: Action.STEER,
+    Verb.REMEMBER: Action.STEER,
     Verb.RETRY: Action.STEER,
     Verb.CANCEL: Action.STEER,
     Verb.ICEBOX: Action.STEER,
@@ -254,7 +255,9 @@ def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Even
         case Verb.FIX:
             return events.FixRequested(**said, text=words, remarks=reading.remarks, branch_head=reading.branch_head)
         case Verb.ACCEPT:
-            return events.RecommendationsAccepted(**said, numbers=read_numbers(words))
+            return events.RecommendationsAccepted(**said, numbers=read_numbers(words, "recommendations", "accept"))
+        case Verb.REMEMBER:
+            return events.LessonsAdopted(**said, numbers=read_numbers(words, "lessons", "remember"))
         case Verb.PRIORITY:
             return events.PriorityChosen(**said, priority=read_priority(words))
         case Verb.AGENT:

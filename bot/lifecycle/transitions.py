@@ -20,9 +20,22 @@ from typing import get_args
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
-from bot.lifecycle.moves import ci, diff, jobs, people, pulls, queue, recommendations, rework, shaping, split, world
+from bot.lifecycle.moves import (
+    ci,
+    diff,
+    jobs,
+    lessons,
+    people,
+    pulls,
+    queue,
+    recommendations,
+    rework,
+    shaping,
+    split,
+    world,
+)
 from bot.lifecycle.moves.common import Step, answer, changed, moved, post_revision, show_status, start_planning
-from bot.lifecycle.plan import Hold, Part, Plan, Revision
+from bot.lifecycle.plan import Hold, Learned, Part, Plan, Revision
 from bot.lifecycle.rework import REWORK
 from bot.lifecycle.rules import Cells, Rule, at, complete, go, refuse, stay
 from bot.lifecycle.states import PAUSES, State, Via
@@ -61,6 +74,7 @@ ENDED = "it has ended"
 FINISHED = f"{ENDED}; /plan starts a new try"
 NO_JOB = "no job is open here"
 BEING_SPLIT = "it is being split, which takes seconds; each part then asks for its own decision"
+LEARNS = "what it learns becomes part of its own branch; what a rejected plan learned can be kept"
 REOPENABLE = "it has ended; /reopen brings it back"
 
 ROWS: dict[type, tuple[Cells, ...]] = {
@@ -143,6 +157,12 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         refuse(BEFORE_PR, "what the agent recommends can be accepted once the pull request is open"),
         refuse({N, C}, REOPENABLE),
         refuse(S, ENDED),
+    ),
+    ev.LessonsAdopted: (
+        at(N, lessons.remember),
+        refuse(OPEN, LEARNS),
+        refuse(M, "what it learned came with its merge"),
+        refuse({C, S}, f"{ENDED}; what rejected plans learned can be kept"),
     ),
     ev.CancelRequested: (
         go(BEFORE_PR, people.cancel, to=C),
@@ -313,6 +333,7 @@ def transition(plan: Plan, event: ev.Event) -> Step:
 def _step(plan: Plan, event: ev.Event) -> Step:
     if isinstance(event, _JOB_EVENTS) and (plan.job is None or plan.job.id != event.job):
         return Step(plan, (), f"late: job {event.job} is not open")
+    plan = lessons.heard(plan, event)
     if plan.hold is not None and isinstance(event, _QUEUE_EVENTS):
         return Step(plan, (), f"held: {plan.hold.causes[0]}")
     if isinstance(event, STEERING) and (stopped := _nobody_steers(plan, event)) is not None:
@@ -334,16 +355,18 @@ def _nobody_steers(plan: Plan, event: ev.HumanEvent) -> Step | None:
     return None
 
 
-def open_plan(event: ev.PlanRequested, uid: str, try_number: int) -> Step:
+def open_plan(event: ev.PlanRequested, uid: str, before: Plan | None = None) -> Step:
     """Return a new plan for an issue: a draft whose text a runner is asked to write, or that a split has written.
 
-    ``uid`` is random lowercase hexadecimal, made by the caller since nothing here is random.
+    ``uid`` is random lowercase hexadecimal, made by the caller since nothing here is random; ``before`` is the issue's
+    plan of the try before, of which why it was rejected is told on.
     """
     plan = Plan(
         uid=uid,
         repo=event.repo,
         issue_number=event.issue_number,
-        try_number=try_number,
+        try_number=before.try_number + 1 if before else 1,
+        rejections=before.rejections if before else (),
         policy=event.policy,
         issue=event.issue,
         requester=event.by,
@@ -362,7 +385,8 @@ def _first(plan: Plan) -> Step:
 
 def _part(plan: Plan, part: Part) -> Step:
     choices = plan.choices.model_copy(update={"depends_on": part.depends_on})
-    plan = changed(plan, part_of=part.of, updated_by=part.authors, choices=choices)
+    learned = tuple(Learned(what=lesson) for lesson in part.lessons)
+    plan = changed(plan, part_of=part.of, updated_by=part.authors, choices=choices, lessons=learned)
     plan, effects = post_revision(plan, Revision(number=1, document=part.document, gates=part.gates))
     above = show_status(plan).model_copy(update={"priority": fx.Priority.SAY})
     return Step(plan, (above, *effects), f"part {part.position} of {part.total} of #{part.of}")

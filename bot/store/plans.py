@@ -45,6 +45,13 @@ def glimpse(tx: Tx, lane: str) -> Plan | None:
     return None if row is None else _plan(row[0])
 
 
+def rejected(tx: Tx, lane: str) -> Plan | None:
+    """Return the newest try of the issue that was rejected."""
+    c = plans.c
+    query = select(c.document).where(c.lane == lane, c.state == State.REJECTED)
+    return _one(tx, query.order_by(c.try_number.desc()).limit(1))
+
+
 def newest_states(tx: Tx, repository_id: int, issues: Iterable[int]) -> dict[int, State]:
     """Return the states of these issues' newest plans; an issue without a plan is left out."""
     c = plans.c

@@ -238,3 +238,16 @@ policies = Table(
     Column("read_at", Double, nullable=False),
 )
 """The last valid policy of each repository, resolved."""
+
+lessons = Table(
+    "lessons",
+    metadata,
+    _serial(),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("document", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    UniqueConstraint("repository_id", "sha256"),
+    sqlite_autoincrement=True,
+)
+"""What people adopted from rejected plans, until a plan on its paths takes it."""

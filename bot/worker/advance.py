@@ -84,12 +84,12 @@ class Advance:
         return apply(tx, plan, event) if plan is not None else "no plan of this issue"
 
     def _open(self, tx: Tx, event: ev.PlanRequested, before: Plan | None) -> str:
-        return open_new(tx, event, self._new_uid(), before.try_number + 1 if before else 1)
+        return open_new(tx, event, self._new_uid(), before)
 
     def _decide(self, tx: Tx, judged: Judged) -> str:
         request = judged.request
         lane_ = lane(request.repo.id, request.issue_number)
-        plan = plans.latest(tx, lane_)
+        plan = _addressed(tx, request, lane_)
         event = decide(request, judged.reading, plan, _newest_plans(tx, request))
         if isinstance(event, Refusal):
             return refuse(tx, request, event, lane_)
@@ -103,6 +103,12 @@ class Advance:
         if plan is None:
             return answer(tx, request, fx.Topic.NO_PLAN, lane_)
         return apply(tx, plan, event)
+
+
+def _addressed(tx: Tx, request: Request, lane: str) -> Plan | None:
+    """Return the issue's newest plan; of tries, the last rejected one, where what that learned is to be kept."""
+    rejected = plans.rejected(tx, lane) if request.command.verb is Verb.REMEMBER else None
+    return rejected or plans.latest(tx, lane)
 
 
 def _newest_plans(tx: Tx, request: Request) -> NewestPlan:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from bot.lifecycle.dependencies import ended_unmerged
 from bot.lifecycle.events import BranchExpired, CiDue
+from bot.lifecycle.lessons import newly_given
 from bot.lifecycle.plan import lane
 from bot.lifecycle.states import WaitingOn
 from bot.lifecycle.transitions import open_plan, transition
-from bot.store import deliveries, jobs, journal, outbox, plans, timers, usage
+from bot.store import deliveries, jobs, journal, lessons, outbox, plans, timers, usage
 from bot.store.deliveries import NewDelivery
 from bot.store.events import EVENT
 from bot.store.journal import Entry
@@ -34,9 +35,9 @@ def apply(tx: Tx, plan: Plan, event: Event) -> str:
     return step.note
 
 
-def open_new(tx: Tx, event: PlanRequested, uid: str, try_number: int) -> str:
-    """Open a plan for a request and return what came of it."""
-    step = open_plan(event, uid, try_number)
+def open_new(tx: Tx, event: PlanRequested, uid: str, before: Plan | None) -> str:
+    """Open a plan for a request, after the issue's plan before it, and return what came of it."""
+    step = open_plan(event, uid, before)
     plans.save(tx, step.plan, None)
     _follow(tx, None, step, event)
     return step.note
@@ -47,6 +48,8 @@ def _follow(tx: Tx, before: Plan | None, step: Step, event: Event) -> None:
     journal.append(tx, _entry(before, step, event))
     _keep_jobs(tx, before, plan)
     _keep_timers(tx, before, plan)
+    for lesson in newly_given(before, plan):
+        lessons.keep(tx, plan.repo.id, lesson)
     outbox.add(tx, step.effects, lane=plan.lane, installation_id=plan.repo.installation_id, plan_uid=plan.uid)
     if before is not None and not before.ended and ended_unmerged(plan):
         tell_dependants(tx, plan, event.at)
@@ -96,7 +99,7 @@ def _entry(before: Plan | None, step: Step, event: Event) -> Entry:
 
 def _details(plan: Plan, event: Event) -> dict[str, Any]:
     """Return the hashes and numbers that an auditor asks for, whole."""
-    revision, review = plan.revision, plan.review
+    revision, review, report = plan.revision, plan.review, getattr(event, "report", None)
     found = {
         "waiting_on": plan.waiting_on,
         "revision": revision.number if revision else None,
@@ -105,7 +108,8 @@ def _details(plan: Plan, event: Event) -> dict[str, Any]:
         "holding_back": sum(gate.holds_back for gate in review.gates) or None if review else None,
         "job": plan.job.id if plan.job else getattr(event, "job", None),
         "via": getattr(event, "via", None),
-        "salvaged": report.salvaged if (report := getattr(event, "report", None)) else None,
+        "salvaged": report.salvaged if report else None,
+        "prompts": [prompt.model_dump(mode="json") for prompt in report.prompts] or None if report else None,
     }
     return {name: value for name, value in found.items() if value is not None}
 

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 from bot.lifecycle import events as ev
 from bot.lifecycle.queue import IN_THE_QUEUES_SIGHT, Queue, Verdict, share_out, takes_slot
 from bot.lifecycle.states import UNDER_WAY, State
-from bot.store import plans, policies
+from bot.store import lessons, plans, policies
 from bot.worker.apply import apply
+from runner.results import MOST_WAITING
 
 if TYPE_CHECKING:
     from bot.lifecycle.plan import Plan
     from bot.store.deliveries import Delivery
     from bot.store.engine import Tx
+    from runner.results import WaitingLesson
 
 
 NAMED = {"waits_for", "in_vain", "place", "limit", "most"}
@@ -64,11 +66,21 @@ def _tell(tx: Tx, delivery: Delivery, verdict: Verdict) -> str | None:
         return None
     event: ev.SlotGranted | ev.QueueWaits
     if verdict.starts:
-        event = ev.SlotGranted(at=delivery.received_at, source=delivery.guid, overlaps=verdict.overlaps)
+        adopted = _adopted(tx, plan)
+        event = ev.SlotGranted(
+            at=delivery.received_at, source=delivery.guid, overlaps=verdict.overlaps, lessons=adopted
+        )
     else:
         told = verdict.model_dump(include=TOLD)
         event = ev.QueueWaits(at=delivery.received_at, source=delivery.guid, **told)
     return f"#{plan.issue_number}: {apply(tx, plan, event)}"
+
+
+def _adopted(tx: Tx, plan: Plan) -> tuple[WaitingLesson, ...]:
+    """Take what waits in the repository for a plan on these files."""
+    if plan.state is not State.APPROVED or plan.hold is not None or plan.revision is None:
+        return ()
+    return lessons.take(tx, plan.repo.id, plan.revision.document.files, MOST_WAITING - len(plan.waiting))
 
 
 def _is_news(plan: Plan, verdict: Verdict) -> bool:

@@ -33,7 +33,7 @@ def requested(**fields) -> ev.PlanRequested:
 
 def new_plan(**fields) -> Plan:
     """A plan just asked for."""
-    return open_plan(requested(**fields), UID, 1).plan
+    return open_plan(requested(**fields), UID).plan
 
 
 def document(verdict: Verdict = Verdict.PLAN, **fields) -> PlanDocument:

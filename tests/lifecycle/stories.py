@@ -17,6 +17,7 @@ from bot.lifecycle.plan import (
     Failure,
     Hold,
     Job,
+    Learned,
     Pending,
     Person,
     Plan,
@@ -40,7 +41,16 @@ from runner.contract import (
     SandboxReport,
     UsdSource,
 )
-from runner.results import ExecutionSummary, Finding, Inspection, PullRequestText, Recommendation, Unit, Verdict
+from runner.results import (
+    ExecutionSummary,
+    Finding,
+    Inspection,
+    PullRequestText,
+    Recommendation,
+    Unit,
+    Verdict,
+    WaitingLesson,
+)
 from runner.terms import GateSpec, Network, SandboxMode
 from tests.lifecycle.makers import ALICE, BASE, HEAD, ISSUE, REPO, UID, document, work
 
@@ -229,6 +239,24 @@ RECOMMENDED = (
     ),
     Recommended(what=Recommendation(title="Test the mail greeter", reason="It has no test.", paths=("src/mail.py",))),
 )
+MEMORY = ".twogate/promptware/ExecutePlan/Memory/2026-11-30-"
+PITFALL = WaitingLesson(
+    unit=Unit.EXECUTE_PLAN,
+    kind="pitfall",
+    text="The mail greeter compares with *Hello*: whoever changes `hello()` has to change it too.",
+    paths=("src/greet.py", "src/mail.py", "tests/**", "docs/**"),
+    learned_from="acme/shop#12",
+)
+ADOPTED = WaitingLesson(
+    unit=Unit.EXECUTE_PLAN,
+    kind="convention",
+    text="Greetings are named by the word that they say, not by language.",
+    learned_from="acme/shop#7",
+    adopted_by="bob",
+)
+LEARNED = (Learned(what=PITFALL), Learned(what=ADOPTED))
+KEPT = (Learned(what=PITFALL, path=f"{MEMORY}mail.md"), Learned(what=ADOPTED, path=f"{MEMORY}names.md"))
+"""The same, once they are files of the branch."""
 DONE = {
     **REVIEWED,
     "diff_approval": DIFF_APPROVAL,

@@ -12,7 +12,7 @@ from bot.lifecycle.choices import AgentChoice, BudgetChoice, Choices, PlanPriori
 from bot.lifecycle.plan import Failure, Hold, IssueSnapshot
 from bot.lifecycle.states import Gate, HoldCause, State, Via, WaitingOn
 from bot.lifecycle.transitions import TABLE, open_plan, transition
-from runner.contract import JobKind, Outcome
+from runner.contract import Feedback, JobKind, Outcome
 from runner.results import Unit
 from runner.terms import Effort
 from tests.lifecycle import makers, stories
@@ -44,7 +44,9 @@ def test_words_written_in_the_second_of_the_comment_count_where_they_were_writte
 
 
 def test_a_request_opens_a_draft_and_has_it_written():
-    step = open_plan(makers.requested(), UID, 2)
+    denied = plan(State.REJECTED, None, rejections=(Feedback(kind="rejection", author="bob", text="Too dear."),))
+    step = open_plan(makers.requested(), UID, denied)
+    assert step.plan.rejections == denied.rejections
     assert (step.plan.state, step.plan.waiting_on, step.plan.version) == (State.DRAFT, WaitingOn.RUNNER, 1)
     assert step.plan.job is not None
     assert (step.plan.job.kind, step.plan.job.unit) == (JobKind.PLAN, Unit.CREATE_PLAN)
@@ -54,7 +56,7 @@ def test_a_request_opens_a_draft_and_has_it_written():
 
 
 def test_the_first_status_is_shown_at_once_and_later_ones_settle():
-    first = open_plan(makers.requested(), UID, 1).effects[-1]
+    first = open_plan(makers.requested(), UID).effects[-1]
     later = put(AT_PLAN_GATE, said(ev.CancelRequested)).effects[-1]
     assert isinstance(first, fx.ShowStatus)
     assert isinstance(later, fx.ShowStatus)
@@ -347,6 +349,7 @@ EXTRA = {
     ev.PriorityChosen: {"priority": PlanPriority.LOW},
     ev.DependsChosen: {"depends_on": (7,)},
     ev.RecommendationsAccepted: {"numbers": (1,)},
+    ev.LessonsAdopted: {"numbers": (1,)},
     **{kind: fields for kind, (fields, _) in CHOSEN.items()},
 }
 REFUSED = [

@@ -45,13 +45,13 @@ def test_numbers_stay_and_nothing_stands_there_twice():
     [("1", (1,)), ("#2, 3", (2, 3)), ("3 and 1", (3, 1)), ("1, 1 & 2", (1, 2)), ("1,and 2", (1, 2))],
 )
 def test_numbers_as_people_write_them(words, numbers):
-    assert read_numbers(words) == numbers
+    assert read_numbers(words, "recommendations", "accept") == numbers
 
 
 @pytest.mark.parametrize("words", ["", "all", "1-3", " ".join(map(str, range(1, 40)))])
 def test_what_is_no_list_of_numbers_is_refused(words):
     with pytest.raises(NotUnderstoodError, match="/accept 1 3"):
-        read_numbers(words)
+        read_numbers(words, "recommendations", "accept")
 
 
 @pytest.mark.parametrize(

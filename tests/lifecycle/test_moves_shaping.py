@@ -276,7 +276,7 @@ def test_a_comment_that_changes_or_comes_late_does_not_disturb_a_split():
 
 def test_a_part_starts_as_a_draft_with_its_plan_written():
     part = Part(of=12, position=2, total=3, document=stories.DOCUMENT, gates=(stories.spec(),), depends_on=(41,))
-    step = open_plan(makers.requested(part=part, by=BOB, issue_number=42), UID, 1)
+    step = open_plan(makers.requested(part=part, by=BOB, issue_number=42), UID)
     opened = step.plan
     assert (opened.state, opened.waiting_on, opened.job) == (State.DRAFT, WaitingOn.BOT, None)
     assert (opened.requester, opened.label, opened.part_of) == (BOB, "agent", 12)

@@ -28,6 +28,7 @@ LEAST = {
     Verb.REVISE: Permission.WRITE,
     Verb.FIX: Permission.WRITE,
     Verb.ACCEPT: Permission.WRITE,
+    Verb.REMEMBER: Permission.WRITE,
     Verb.RETRY: Permission.WRITE,
     Verb.CANCEL: Permission.WRITE,
     Verb.ICEBOX: Permission.WRITE,
@@ -53,6 +54,7 @@ EVENTS = {
     Verb.REVISE: ev.ReviseRequested,
     Verb.FIX: ev.FixRequested,
     Verb.ACCEPT: ev.RecommendationsAccepted,
+    Verb.REMEMBER: ev.LessonsAdopted,
     Verb.CANCEL: ev.CancelRequested,
     Verb.ICEBOX: ev.Shelved,
     Verb.THAW: ev.Thawed,
@@ -66,7 +68,14 @@ EVENTS = {
 }
 
 
-WORDS = {Verb.DEPENDS: "default", Verb.PRIORITY: "high", Verb.AGENT: "codex", Verb.BUDGET: "8usd", Verb.ACCEPT: "1, 3"}
+WORDS = {
+    Verb.DEPENDS: "default",
+    Verb.PRIORITY: "high",
+    Verb.AGENT: "codex",
+    Verb.BUDGET: "8usd",
+    Verb.ACCEPT: "1, 3",
+    Verb.REMEMBER: "1, 3",
+}
 
 
 def request(verb: Verb, argument: str = "", **fields) -> Request:

@@ -66,7 +66,7 @@ class AnyHistory(Promises, RuleBasedStateMachine):
         self.pushed_ok, self.plan = True, None
         from bot.lifecycle.transitions import open_plan
 
-        self._take(open_plan(makers.requested(), makers.UID, 1))
+        self._take(open_plan(makers.requested(), makers.UID))
 
     def _take(self, step):
         before = self.plan

@@ -100,14 +100,43 @@ def after_the_pull_request() -> dict[str, str]:
     return found
 
 
+def lessons() -> dict[str, str]:
+    """What is said of lessons: those that wait, that are adopted, that agents were told, that become files."""
+    found = {}
+    told = (f"{stories.MEMORY}tests.md", f"{stories.MEMORY}layout.md")
+    learned = stories.plan(lessons=stories.LEARNED)
+    found["plan-learned"] = render.plan_comment(learned, revision("plan", used=told))
+    ended = stories.STATUS["rejected"].model_copy(
+        update={"lessons": (stories.LEARNED[0], stories.LEARNED[1].model_copy(update={"given": True}))}
+    )
+    found["status-rejected-learned"] = render.status_comment(ended, stories.COST)
+    kept = {"kept": "1, 3", "known": "2", "unknown": "7, 9", "known_in_all": "3"}
+    found["answer-remembered-all"] = render.say(Topic.REMEMBERED, kept, ended, ALICE)
+    nothing = {"unknown": "1", "known_in_all": "0"}
+    found["answer-remembered-none"] = render.say(Topic.REMEMBERED, nothing, ended, ALICE)
+    review = stories.GREEN.model_copy(update={"used": told, "work": instructing().review.work})
+    opened = OPENED.model_copy(update={"lessons": stories.KEPT, "review": review})
+    found["pull-request-learned"] = "\n\n".join(render.pull_request(opened, stories.COST))
+    asking = stories.STATUS["failed"]
+    failure = asking.failure.model_copy(update={"asked": ("Which mail greeter is meant, @bob?",)})
+    asking = asking.model_copy(update={"failure": failure})
+    found["status-failed-asked"] = render.status_comment(asking, stories.COST)
+    return found
+
+
 def instructing() -> Plan:
     """A plan whose work changes what agents are told, with many findings and without a policy of checks."""
-    lesson = ".twogate/promptware/ExecutePlan/Memory/2026-11-30-greet.md"
+    lesson = f"{stories.MEMORY}mail.md"
+    program = "promptware/ExecutePlan/Program.md"
     header = f"diff --git a/{lesson} b/{lesson}\nnew file mode 100644\n--- /dev/null\n+++ b/{lesson}\n@@ -0,0 +1 @@\n"
     work = stories.WORK.model_copy(
         update={
-            "files": (*stories.WORK.files, FileChange(path=lesson, status="added", added=1, removed=0)),
-            "files_total": 3,
+            "files": (
+                *stories.WORK.files,
+                FileChange(path=lesson, status="added", added=1, removed=0),
+                FileChange(path=program, status="modified", added=2, removed=1),
+            ),
+            "files_total": 4,
             "patch": f"{stories.PATCH}{header}+Greet politely.\n",
             "summary": ExecutionSummary(
                 status="done", summary="Added French.", delivered=("`bonjour()`",), missing=("The README: no time.",)
@@ -117,7 +146,8 @@ def instructing() -> Plan:
     findings = stories.INSPECTION.findings * 2
     inspection = stories.INSPECTION.model_copy(update={"findings": findings})
     review = stories.GREEN.model_copy(update={"work": work, "gates": (), "notes": (), "inspection": inspection})
-    return REVIEWABLE.model_copy(update={"review": review})
+    review = review.model_copy(update={"asked": ("Is *Salut* too familiar?",), "used": (f"{stories.MEMORY}tests.md",)})
+    return REVIEWABLE.model_copy(update={"review": review, "lessons": stories.KEPT})
 
 
 def diff_texts() -> dict[str, str]:
@@ -170,7 +200,7 @@ def texts() -> dict[str, str]:
     found["answer-branch_moved-gone"] = render.say(Topic.BRANCH_MOVED, {"head": ""}, stories.plan(), None)
     found["answer-help-slip"] = render.say(Topic.HELP, {"word": "aprove"}, stories.plan(), ALICE)
     found |= _waits()
-    found |= after_the_pull_request()
+    found |= after_the_pull_request() | lessons()
     found["answer-help-unknown"] = render.say(Topic.HELP, {"word": "frobnicate"}, stories.plan(), ALICE)
     found["answer-issue_edited-approved"] = render.say(Topic.ISSUE_EDITED, {}, stories.STATUS["draft-bot"], None)
     return found | texts_of_the_policy()

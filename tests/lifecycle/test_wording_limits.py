@@ -11,7 +11,8 @@ from bot.lifecycle.ci import LONGEST_LOG, MOST_CHECKS, CiCheck, CiFailure, CiSta
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.costs import PlanCost
 from bot.lifecycle.effects import Topic
-from bot.lifecycle.plan import Child, Failure, Pending, Person, Revision, Split
+from bot.lifecycle.lessons import MOST_LEARNED, MOST_PATHS
+from bot.lifecycle.plan import Child, Failure, Learned, Pending, Person, Revision, Split
 from bot.lifecycle.policy import CiPolicy
 from bot.lifecycle.states import Gate, State, WaitingOn
 from bot.lifecycle.wording import limits, render
@@ -28,7 +29,16 @@ from runner.contract import (
     JobKind,
     Outcome,
 )
-from runner.results import MOST_CHILDREN, MOST_FINDINGS, ExecutionSummary, Finding, Inspection, PullRequestText
+from runner.results import (
+    MOST_CHILDREN,
+    MOST_FINDINGS,
+    ExecutionSummary,
+    Finding,
+    Inspection,
+    PullRequestText,
+    Unit,
+    WaitingLesson,
+)
 from runner.terms import AgentSpec
 from tests.lifecycle import stories
 from tests.lifecycle.makers import document
@@ -83,6 +93,8 @@ def worst(piece: str) -> tuple[object, PlanCost]:
             "sandbox": sandbox,
             "ci": checks,
             "inspection": inspection,
+            "used": (text[:300],) * 100,
+            "asked": (text,) * 30,
             "ci_until": 1e9,
         }
     )
@@ -93,6 +105,15 @@ def worst(piece: str) -> tuple[object, PlanCost]:
         comment_id=10**12,
         sha256="f" * 64,
     )
+    lesson = WaitingLesson(
+        unit=Unit.EXECUTE_PLAN,
+        kind="convention",
+        text=text[:1_000],
+        paths=(line,) * MOST_PATHS,
+        learned_from=line,
+        adopted_by=line,
+    )
+    learned = Learned(what=lesson, path=text[:4_096])
     plan = stories.plan(
         State.FAILED,
         WaitingOn.PERSON,
@@ -107,8 +128,10 @@ def worst(piece: str) -> tuple[object, PlanCost]:
                 gates=gates,
                 output_tail=tail,
                 notes=(text,) * 30,
+                asked=(text,) * 30,
                 ci=(CiFailure(check=checks[0], log=filled(piece, LONGEST_LOG)),) * 30,
             ),
+            "lessons": (learned,) * MOST_LEARNED,
             "rejected_at_gate": Gate.DIFF,
             "rejections": (Feedback(kind="rejection", author=line, text=text),),
             "split": Split(
@@ -209,6 +232,19 @@ def test_a_superseded_text_that_grew_too_long_is_cut_outside_of_its_code():
     shown = render.superseded(long[: WHOLE - 10], 2)
     assert len(shown) <= WHOLE
     assert outside_code(shown).rstrip().endswith("(The end is cut.)\n\n</details>")
+
+
+def test_what_was_learned_never_keeps_a_plan_from_being_shown():
+    learned = stories.LEARNED[0].model_copy(
+        update={"what": stories.PITFALL.model_copy(update={"text": "&" * 1_000, "paths": ()})}
+    )
+    plan = stories.plan(lessons=(learned,) * 12)
+    room = WHOLE - len(render.plan_comment(plan, Revision(number=1, document=document(summary="x"))))
+    assert room > 0
+    text = render.plan_comment(plan, Revision(number=1, document=document(summary="x" * (room + 100))))
+    assert len(text) <= WHOLE
+    assert "12 lessons, which become part of the branch" in text
+    assert "&amp;" not in text
 
 
 def test_what_changed_is_short_though_the_plan_is_shown_whole():

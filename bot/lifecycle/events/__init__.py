@@ -32,6 +32,7 @@ from bot.lifecycle.events.people import (
     DependsChosen,
     ExpandRequested,
     FixRequested,
+    LessonsAdopted,
     PlanRequested,
     PriorityChosen,
     RecommendationsAccepted,
@@ -112,6 +113,7 @@ __all__ = [
     "JobFailed",
     "JobLost",
     "JobProgressed",
+    "LessonsAdopted",
     "PlanCommentChanged",
     "PlanPosted",
     "PlanRequested",
@@ -152,6 +154,7 @@ HumanEvent = (
     | ReviseRequested
     | FixRequested
     | RecommendationsAccepted
+    | LessonsAdopted
     | CancelRequested
     | ReopenRequested
     | StatusRequested

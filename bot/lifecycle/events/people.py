@@ -154,6 +154,13 @@ class RecommendationsAccepted(Human):
     numbers: tuple[int, ...]
 
 
+class LessonsAdopted(Human):
+    """``/remember``: keep what a rejected plan learned, by number."""
+
+    type: Literal["lessons_adopted"] = "lessons_adopted"
+    numbers: tuple[int, ...]
+
+
 class CancelRequested(Human):
     """``/cancel``: stop and end."""
 

@@ -11,6 +11,7 @@ from bot.lifecycle.events.base import BaseEvent
 from bot.lifecycle.plan import Person
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import HoldCause, Limit, State, WaitingOn
+from runner.results import WaitingLesson
 
 
 class ChildMade(BaseEvent):
@@ -119,6 +120,8 @@ class SlotGranted(BaseEvent):
     type: Literal["slot_granted"] = "slot_granted"
     overlaps: tuple[str, ...] = ()
     """With ``overlap: warn``: issues whose unmerged plans may touch the same files."""
+    lessons: tuple[WaitingLesson, ...] = ()
+    """What people adopted from rejected plans, of this plan's files: it goes with this plan from now on."""
 
 
 class QueueWaits(BaseEvent):

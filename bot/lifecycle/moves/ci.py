@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle.ci import failures, latest, outlook, same
+from bot.lifecycle.lessons import in_branch
 from bot.lifecycle.moves.common import Step, at_head, changed, fail, moved
 from bot.lifecycle.plan import Failure
 from bot.lifecycle.states import State, WaitingOn
@@ -60,7 +61,8 @@ def branch_confirmed(plan: Plan, event: events.BranchConfirmed) -> Step:
     review = plan.review
     if review is None or review.work.head != event.head:
         return Step(plan, (), "read back of an older push")
-    plan, effects = await_ci(at_head(plan, event.head), review, event.at)
+    plan = changed(at_head(plan, event.head), lessons=in_branch(plan, review.work))
+    plan, effects = await_ci(plan, review, event.at)
     return moved(plan, f"branch read back at {event.head[:12]}", *effects)
 
 

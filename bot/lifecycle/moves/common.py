@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bot.lifecycle import effects as fx
+from bot.lifecycle.lessons import given_back
 from bot.lifecycle.plan import Failure, Job, Plan, Revision
 from bot.lifecycle.states import SILENT, State, WaitingOn
 from runner.contract import JobKind, Outcome
@@ -205,7 +206,9 @@ def end(plan: Plan, state: State, **fields: Any) -> tuple[Plan, tuple[fx.Effect,
     """Put the plan where nothing more happens: no job, no hold, no wait, no diff approved but what is merged."""
     plan, stops = drop_job(plan)
     done = plan.diff_approval if state is State.MERGED else None
-    return changed(plan, state=state, waiting_on=None, hold=None, rework=None, diff_approval=done, **fields), stops
+    lessons = given_back(plan) if state is State.CANCELLED else plan.lessons
+    over = {"waiting_on": None, "hold": None, "rework": None, "diff_approval": done, "lessons": lessons}
+    return changed(plan, state=state, **over, **fields), stops
 
 
 def failed_for_us(sentence: str, during: JobKind) -> Failure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
+from bot.lifecycle.lessons import asked, joined, started_over, used
 from bot.lifecycle.moves.common import (
     NOT_WAITING,
     Step,
@@ -20,7 +21,7 @@ from bot.lifecycle.moves.common import (
     say,
 )
 from bot.lifecycle.moves.recommendations import noted
-from bot.lifecycle.plan import Failure, Review, Revision
+from bot.lifecycle.plan import Failure, Learned, Review, Revision
 from bot.lifecycle.states import State, WaitingOn
 from runner.contract import Feedback, JobKind, Outcome, Phase
 from runner.results import Unit
@@ -38,7 +39,11 @@ def start_execution(plan: Plan, event: events.SlotGranted) -> Step:
     """Begin the approved work."""
     head = plan.branch_head if plan.carry_on else None
     choices = plan.choices.model_copy(update={"past_overlap": False})
-    plan = changed(plan, state=State.EXECUTING, overlaps=event.overlaps, choices=choices, **NOT_WAITING)
+    known = plan.lessons if head else started_over(plan)
+    learned = joined(known, (Learned(what=lesson) for lesson in event.lessons))
+    plan = changed(
+        plan, state=State.EXECUTING, overlaps=event.overlaps, choices=choices, lessons=learned, **NOT_WAITING
+    )
     plan, effects = open_job(plan, JobKind.EXECUTE, Unit.EXECUTE_PLAN, head=head)
     return moved(plan, "a slot is free: executing", *effects)
 
@@ -68,13 +73,16 @@ def progressed(plan: Plan, event: events.JobProgressed) -> Step:
 
 def plan_written(plan: Plan, event: events.PlanWritten) -> Step:
     """Post the written plan as the next revision."""
-    document = event.report.plan
+    document, report = event.report.plan, event.report
     if document is None:
         return fail(plan, failed_for_us("The runner reported a plan without its text.", JobKind.PLAN), "no document")
-    gates = event.report.detected_gates if plan.policy.gates is None else plan.policy.gates
+    questions = tuple(dict.fromkeys((*document.questions, *asked(report))))
+    document = document.model_copy(update={"questions": questions})
+    gates = report.detected_gates if plan.policy.gates is None else plan.policy.gates
     number = plan.revision.number + 1 if plan.revision else 1
     plan = changed(plan, job=None, feedback=(), speakers=(), updated_by=plan.speakers)
-    plan, effects = post_revision(plan, Revision(number=number, document=document, gates=gates))
+    revision = Revision(number=number, document=document, gates=gates, used=used(report))
+    plan, effects = post_revision(plan, revision)
     return moved(plan, f"revision {number} written: {document.verdict}", *effects)
 
 
@@ -92,6 +100,8 @@ def work_verified(plan: Plan, event: events.WorkVerified) -> Step:
         notes=report.notes,
         attempts=report.attempts,
         inspection=report.inspection,
+        used=used(report),
+        asked=asked(report),
         thread=plan.pull_request if plan.rework else None,
     )
     plan = changed(
@@ -142,6 +152,7 @@ def job_failed(plan: Plan, event: events.JobFailed) -> Step:
         gates=report.gates,
         output_tail=report.output_tail,
         notes=report.notes,
+        asked=asked(report),
         job=job,
     )
     return fail(changed(plan, job=None), failure, f"job ended: {report.outcome}")

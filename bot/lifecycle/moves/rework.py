@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle.ci import MOST_LOGS, CiState, latest
+from bot.lifecycle.lessons import without
 from bot.lifecycle.moves import pulls, world
 from bot.lifecycle.moves.ci import wait_again
 from bot.lifecycle.moves.common import Step, answer, changed, conclude_check, drop_job, moved, open_job
@@ -116,6 +117,7 @@ def drop(plan: Plan, sentence: str) -> tuple[Plan, tuple[fx.Effect, ...]]:
         return plan, ()
     closing = conclude_check(plan, "cancelled", sentence)
     plan, stops = drop_job(plan)
+    lessons = without(plan, plan.review.work) if plan.review else plan.lessons
     gone = fx.DeleteNext(key=f"{plan.uid}:delete_next:{plan.version + 1}", branch=plan.work_branch)
     plan = changed(
         plan,
@@ -126,6 +128,7 @@ def drop(plan: Plan, sentence: str) -> tuple[Plan, tuple[fx.Effect, ...]]:
         diff_approval=rework.diff_approval,
         failure=None,
         hold=plan.pause,
+        lessons=lessons,
         feedback=(),
         speakers=(),
     )

@@ -51,6 +51,16 @@ JOBS = 40
 """Rows of the cost table; the totals count all."""
 RECOMMENDATIONS = 20
 """Recommendations listed by number."""
+LESSON = 250
+"""Characters shown of a lesson; its file has all."""
+LESSON_PATHS = 3
+"""Paths named of each."""
+LESSONS = 8
+"""Lessons, and other files of what agents are told, that are listed in one text."""
+LESSONS_ENDED = 30
+"""Lessons that a rejected plan lists by number: all that are kept of one."""
+LESSONS_USED = 10
+"""Files named of lessons that agents were told."""
 REVISIONS = 10
 """Revisions listed in the status."""
 STEPS = 15

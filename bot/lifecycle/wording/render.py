@@ -35,25 +35,34 @@ if TYPE_CHECKING:
 
 NO_PATCH = "There is no text to show: the change is in binary files or file modes alone."
 """What stands in the place of an empty patch."""
-PROMPTWARE = ".twogate/promptware/"
-"""Where a repository keeps what its agents are told, lessons included."""
+PROMPTWARE = (".twogate/promptware/", "promptware/")
+"""Where a repository keeps what its agents are told, lessons included: its own units, or those of Twogate itself."""
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 
 
 def plan_comment(plan: Plan, revision: Revision) -> str:
     """Return the canonical text of a revision, which an approval binds to; raises :class:`TooLong`."""
-    text = fill(
+    text = _plan_text(plan, revision, learned_fit=True)
+    if len(text) > limits.BODY:
+        text = _plan_text(plan, revision, learned_fit=False)
+    if len(text) > limits.BODY:
+        raise TooLong(len(text))
+    return text
+
+
+def _plan_text(plan: Plan, revision: Revision, *, learned_fit: bool) -> str:
+    """Return it, with what was learned on the way told or counted: no lesson keeps a plan from being shown."""
+    return fill(
         f"plan/{revision.document.verdict}",
         revision=revision,
         document=revision.document,
+        learned=plan.waiting,
+        learned_fit=learned_fit,
         detected=plan.policy.gates is None,
         agent=plan.agents[Unit.EXECUTE_PLAN],
         budget=plan.budget,
         **_who(plan.policy),
     )
-    if len(text) > limits.BODY:
-        raise TooLong(len(text))
-    return text
 
 
 def child_issue(plan: Plan, split: Split, position: int) -> tuple[str, str]:
@@ -102,7 +111,7 @@ def review_comment(plan: Plan, cost: PlanCost, compare_url: str, *, web: str = G
         "link": Links(web, plan),
         "compare_url": compare_url,
         "files": sorted(work.files, key=lambda file: not _instructs(file.path)),
-        "instructions": [file.path for file in work.files if _instructs(file.path)],
+        **_instructions(plan, work),
         "informing": failed,
         "on_github": [check.name for check in review.ci if check.state is CiState.FAILED],
         "required": {name.lower() for name in plan.policy.ci.require},
@@ -153,7 +162,10 @@ def record(plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> str:
 def _recorded(plan: Plan, cost: PlanCost, web: str) -> dict[str, Any]:
     made = [approval for approval in (plan.plan_approval, plan.diff_approval) if approval is not None]
     decisions = [(each, each.gate) for approval in made for each in approval.all]
-    return {"plan": plan, "cost": cost, "link": Links(web, plan), "decisions": decisions, **_who(plan.policy)}
+    told = (_revision(plan).used, plan.review.used if plan.review else ())
+    used = tuple(dict.fromkeys(path for paths in told for path in paths))
+    shown = {"plan": plan, "cost": cost, "link": Links(web, plan), "decisions": decisions, "used": used}
+    return {**shown, **_who(plan.policy)}
 
 
 def recommended_issue(plan: Plan, text: IssueText) -> tuple[str, str]:
@@ -229,6 +241,14 @@ def _revision(plan: Plan) -> Revision:
 def _cut_title(text: str) -> str:
     shown = escape.title(text[: escape.SHRINKS * limits.TITLE])
     return shown if len(shown) <= limits.TITLE else f"{shown[: limits.TITLE - 1].rstrip()}…"
+
+
+def _instructions(plan: Plan, work: Work) -> dict[str, Any]:
+    """Return what of a change tells agents something: lessons that the runner wrote, and what the agent changed."""
+    changed = {file.path: file for file in work.files if _instructs(file.path)}
+    written = [each for each in plan.lessons if each.path in changed]
+    own = {each.path for each in written}
+    return {"written": written, "edited": [file for path, file in changed.items() if path not in own]}
 
 
 def _instructs(path: str) -> bool:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from bot.errors import Permanent
 from bot.github.gateway import Glance
 from bot.lifecycle import events as ev
+from bot.lifecycle.lessons import sent
+from bot.lifecycle.plan import lane
 from bot.lifecycle.states import HoldCause, State
 from bot.store import jobs, plans
 from bot.worker.context import Done, found
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 DUPLICABLE = frozenset(State) - {State.REJECTED, State.CANCELLED}
 """States of a plan that another issue's can be a duplicate of: what people turned down covers nothing."""
+MOST_REJECTIONS = 10
+"""Reasons why earlier attempts were denied that a job is told, the newest."""
 DAY = 86_400.0
 SAID_TO_THE_TEXT = frozenset({"update", "expand", "split", "answer", "annotation"})
 """Kinds of words for a job that writes the plan alone: an approval covers the text, not what was said to it."""
@@ -56,7 +60,7 @@ def _dispatched(ctx: Context, claimed: Claimed, plan: Plan, job: Job, info: Repo
         return found(claimed, pause, "the policy pauses new work")
     if job.kind is JobKind.EXECUTE and plan.rework is None and (void := _void(ctx, claimed, plan, policy)):
         return void
-    spec = job_spec(_with_branch(ctx, plan), job, info, base, policy, _known(ctx, plan))
+    spec = job_spec(_with_branch(ctx, plan), job, info, base, policy, _known(ctx, plan), _denied(ctx, plan))
     with ctx.store.write() as tx:
         jobs.specify(tx, job.id, spec)
     # the workflow names its run after the job, by which it is found where the answer was lost
@@ -112,6 +116,16 @@ def _known(ctx: Context, plan: Plan) -> tuple[KnownPlan, ...]:
     )
 
 
+def _denied(ctx: Context, plan: Plan) -> tuple[Feedback, ...]:
+    """Return why the plan was rejected of which this one was called a duplicate."""
+    original = plan.revision.document.duplicate_of if plan.revision else None
+    if original is None:
+        return ()
+    with ctx.store.read() as tx:
+        other = plans.glimpse(tx, lane(plan.repo.id, original))
+    return other.rejections if other else ()
+
+
 def _told(plan: Plan, document: PlanDocument, now: float) -> KnownPlan:
     return KnownPlan(
         issue=plan.issue_number,
@@ -123,9 +137,15 @@ def _told(plan: Plan, document: PlanDocument, now: float) -> KnownPlan:
 
 
 def job_spec(
-    plan: Plan, job: Job, info: RepositoryInfo, base: str, policy: Policy, known: tuple[KnownPlan, ...] = ()
+    plan: Plan,
+    job: Job,
+    info: RepositoryInfo,
+    base: str,
+    policy: Policy,
+    known: tuple[KnownPlan, ...] = (),
+    denied: tuple[Feedback, ...] = (),
 ) -> JobSpec:
-    """Return what the runner is told of a job."""
+    """Return what the runner is told of a job; ``denied`` is why another plan for the same thing was rejected."""
     revision = plan.revision
     as_approved = job.kind is not JobKind.PLAN and (plan.rework is None or policy.gates is None)
     gates = revision.gates if as_approved and revision else policy.gates or ()
@@ -155,10 +175,12 @@ def job_spec(
             author=plan.issue.author.login if plan.issue.author else "a deleted user",
         ),
         plan=revision.document if revision else None,
-        feedback=(*_feedback(plan, job), *plan.rejections),
+        feedback=(*_feedback(plan, job), *(*plan.rejections, *denied)[-MOST_REJECTIONS:]),
         ledger=_ledger(plan, job),
         inspector=policy.inspector if job.kind is JobKind.EXECUTE else None,
         known=known,
+        lessons=sent(plan) if job.kind is JobKind.EXECUTE else (),
+        logs=policy.logs,
         recommendation=next((each.what for each in plan.recommended if each.job == job), None),
         agents=plan.choices.agents(policy),
         gates=gates,

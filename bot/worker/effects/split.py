@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Permanent
 from bot.lifecycle import events as ev
+from bot.lifecycle.lessons import of_part
 from bot.lifecycle.plan import Part, lane
 from bot.lifecycle.states import HoldCause, Via
 from bot.lifecycle.wording import render as wording
@@ -103,4 +104,5 @@ def _part(plan: Plan, split: Split, child: Child, position: int) -> Part:
         gates=split.gates,
         authors=split.authors,
         depends_on=tuple(sorted(builds_on)),
+        lessons=of_part(plan, split, position),
     )

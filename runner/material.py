@@ -1,6 +1,7 @@
 """What others wrote, as a prompt shows it: cleaned, cut to its room, and fenced with the marker of the run.
 
 Where a section says what its material means for the task, that stands outside of the fence and holds no word of others.
+Each function returns no section where there is nothing to say.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 MAX_FEEDBACK = 16_000
 MAX_OUTPUT = 12_000
 """Bytes of feedback and of gate output that a prompt shows; of the output the end, and the whole is named as a file."""
+MAX_REJECTIONS = 8_000
+"""Bytes of what was said when earlier attempts were denied."""
+MAX_ISSUE = 40_000
+"""Bytes of the issue."""
 MAX_QUOTE = 2_000
 """Bytes of the lines that one remark is about."""
 MAX_FACTS = 8_000
@@ -44,9 +49,11 @@ SAYINGS = {
     "retry": "says for another try",
     "ci": "failed on GitHub; the end of its log",
     "conflict": "tells of a conflict",
-    "rejection": "rejected an earlier plan",
+    "rejection": "rejected an earlier attempt",
 }
 """What each kind of feedback does, after who did it."""
+CHECKS = "## Checks that failed\n\nMend the cause; never weaken a check or a test.\n\n"
+"""What stands before the first of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,80 +67,133 @@ class FailedGate:
     tail: str
 
 
-def facts(sentences: Sequence[str], marker: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A section that holds words of others."""
+
+    intro: str
+    """Its heading, and what it means for the task: words of the runner alone."""
+    label: str
+    body: str
+    """Cleaned."""
+    most: int
+    """Bytes of it that a prompt shows at most."""
+    end: bool = False
+    """Where there is too little room, its end is shown and not its start."""
+
+    @property
+    def wanted(self) -> int:
+        """Bytes that its body takes where there is room."""
+        return min(size(self.body), self.most)
+
+    def shown(self, marker: str, room: int) -> str:
+        """Return the section with at most ``room`` bytes of its body."""
+        told = cut(self.body, min(room, self.most), end=self.end)
+        return f"{self.intro}\n\n{fence(self.label, told, marker)}"
+
+
+def fault(sentence: str, marker: str) -> list[Part]:
+    """Return why the agent's last result was none; it holds the agent's own words."""
+    intro = "## Your last result\n\nIt could not be used. Mend what is said here and hand it in again, whole."
+    return [Part(intro, "FAULT", clean_output(sentence, marker), MAX_FACTS)] if sentence else []
+
+
+def facts(sentences: Sequence[str], marker: str) -> list[Part]:
     """Return sentences of the runner, which hold names and words of others."""
-    return "## Facts\n\n" + fence("FACTS", cut(clean_output("\n".join(sentences), marker), MAX_FACTS), marker)
+    told = clean_output("\n".join(sentences), marker)
+    return [Part("## Facts", "FACTS", told, MAX_FACTS)] if sentences else []
 
 
-def conflicts(paths: Sequence[str], marker: str) -> str:
+def conflicts(paths: Sequence[str], marker: str) -> list[Part]:
     """Return the paths with conflict markers."""
-    listed = "\n".join(f"- {clean_output(path, marker)}" for path in paths)
-    return f"## Conflicts to settle\n\nThe default branch was merged in. Settle these, both sides in mind:\n\n{listed}"
+    intro = "## Conflicts to settle\n\nThe default branch was merged in. Settle these files, both sides in mind."
+    listed = "\n".join(f"- {_line(path, marker)}" for path in paths)
+    return [Part(intro, "PATHS", listed, MAX_FACTS)] if paths else []
 
 
-def feedback(words: Sequence[Feedback], marker: str) -> str:
-    """Return what people said, each remark with its place and the lines it is about; long ones give way to short."""
+def feedback(words: Sequence[Feedback], marker: str) -> list[Part]:
+    """Return what people said, but for rejections; long remarks give way to short ones."""
+    told = [one for one in words if one.kind != "rejection"]
+    return (
+        [Part("## Feedback to answer", "FEEDBACK", _remarks(told, marker, MAX_FEEDBACK), MAX_FEEDBACK)] if told else []
+    )
+
+
+def rejections(words: Sequence[Feedback], marker: str) -> list[Part]:
+    """Return why earlier attempts were denied."""
+    told = [one for one in words if one.kind == "rejection"]
+    intro = (
+        "## Why earlier attempts were denied\n\n"
+        "People with the right to decide said this of work that is gone. Don't bring back what they turned down."
+    )
+    return [Part(intro, "REJECTIONS", _remarks(told, marker, MAX_REJECTIONS), MAX_REJECTIONS)] if told else []
+
+
+def _remarks(words: Sequence[Feedback], marker: str, most: int) -> str:
+    """Return the remarks, each with its place and the lines it is about, long ones cut so that ``most`` bytes do."""
     heads = [_head(number, one, marker) for number, one in enumerate(words, start=1)]
     bodies = [clean_markdown(one.text, marker) for one in words]
-    room = MAX_FEEDBACK - sum(_size(head) + 4 for head in heads)
-    longest = _longest(map(_size, bodies), room)
-    told = "\n\n".join(
+    longest = share(map(size, bodies), most - sum(size(head) + 4 for head in heads))
+    return "\n\n".join(
         f"{head}\n{cut(body, longest, end=one.kind == 'ci')}"
         for head, body, one in zip(heads, bodies, words, strict=True)
     )
-    return "## Feedback to answer\n\n" + fence("FEEDBACK", cut(told, MAX_FEEDBACK), marker)
 
 
 def _head(number: int, words: Feedback, marker: str) -> str:
-    author = clean_output(words.author, marker).replace("\n", " ")
-    head = f"{number}. {author} {SAYINGS[words.kind]}"
+    head = f"{number}. {_line(words.author, marker)} {SAYINGS[words.kind]}"
     if words.path:
         line = f", line {words.line}" if words.line else ""
-        head += f", at {clean_output(words.path, marker)}".replace("\n", " ") + line
+        head += f", at {_line(words.path, marker)}{line}"
     quoted = cut(clean_markdown(words.quote, marker), MAX_QUOTE).split("\n") if words.quote else ()
     return "\n".join([f"{head}:", *(f"> {line}" for line in quoted)])
 
 
-def _size(text: str) -> int:
+def _line(text: str, marker: str) -> str:
+    return clean_output(text, marker).replace("\n", " ")
+
+
+def size(text: str) -> int:
+    """Return the bytes of ``text`` in UTF-8."""
     return len(text.encode("utf-8", "replace"))
 
 
-def _longest(sizes: Iterable[int], room: int) -> int:
+def share(sizes: Iterable[int], room: int) -> int:
     """Return how long a text may be, so that all of them fit ``room`` and none is cut for the sake of a longer one."""
     ordered = sorted(sizes)
     longest = 0
-    for number, size in enumerate(ordered):
+    for number, each in enumerate(ordered):
         longest = max(0, room) // (len(ordered) - number)
-        room -= min(size, longest)
+        room -= min(each, longest)
     return max(longest, 0)
 
 
-def ledger(stands: Ledger, marker: str) -> str:
+def ledger(stands: Ledger | None, marker: str) -> list[Part]:
     """Return where the work stands."""
+    if stands is None:
+        return []
     parts = (("Delivered", stands.delivered), ("Missing", stands.missing), ("Files it changed", stands.files))
     told = "\n\n".join(f"{name}:\n" + "\n".join(f"- {item}" for item in items) for name, items in parts if items)
-    return (
-        "## Where the work stands\n\nThe work tree holds it as it was shown last. Whoever did it said of it:\n\n"
-        + fence("LEDGER", cut(clean_markdown(told or "Nothing.", marker), MAX_LEDGER), marker)
-    )
+    intro = "## Where the work stands\n\nThe work tree holds it as it was shown last. Whoever did it said of it:"
+    return [Part(intro, "LEDGER", clean_markdown(told or "Nothing.", marker), MAX_LEDGER)]
 
 
-def known(plans: Sequence[KnownPlan], marker: str) -> str:
+def known(plans: Sequence[KnownPlan], marker: str) -> list[Part]:
     """Return the plans of other issues, and what it means to name one."""
     told = "\n".join(_known(plan, marker) for plan in plans)
-    return (
+    intro = (
         "## Plans of other issues\n\n"
         "Verdict `duplicate` says that one of these, done as it stands, settles this issue whole; it is named in "
-        "`duplicate_of`. One whose line says that it can't be named is no reason for the verdict: plan this issue.\n\n"
-        + fence("PLANS", cut(told, MAX_KNOWN), marker)
+        "`duplicate_of`. One whose line says that it can't be named is no reason for the verdict: plan this issue."
     )
+    return [Part(intro, "PLANS", told, MAX_KNOWN)] if plans else []
 
 
 def _known(plan: KnownPlan, marker: str) -> str:
     files = f" Files: {', '.join(plan.files)}." if plan.files else ""
     unfit = why_no_original(plan)
     told = f"#{plan.issue} ({plan.state}): {plan.title}.{files}" + (f" It can't be named: {unfit}" if unfit else "")
-    return clean_output(told, marker).replace("\n", " ")
+    return _line(told, marker)
 
 
 def why_no_original(plan: KnownPlan) -> str:
@@ -146,26 +206,32 @@ def why_no_original(plan: KnownPlan) -> str:
     return ""
 
 
-def recommendation(seen: Recommendation, marker: str) -> str:
+def recommendation(seen: Recommendation | None, marker: str) -> list[Part]:
     """Return what an issue is to be written from."""
+    if seen is None:
+        return []
     paths = f"\n\nFiles: {', '.join(seen.paths)}" if seen.paths else ""
     told = clean_markdown(f"{seen.title}\n\n{seen.reason}{paths}", marker)
-    return "## The recommendation\n\n" + fence("RECOMMENDATION", cut(told, MAX_RECOMMENDATION), marker)
+    return [Part("## The recommendation", "RECOMMENDATION", told, MAX_RECOMMENDATION)]
 
 
-def gates(failed: Sequence[FailedGate], marker: str) -> str:
+def gates(failed: Sequence[FailedGate], marker: str) -> list[Part]:
     """Return the checks that failed, each with the end of its output."""
-    room = MAX_OUTPUT // len(failed)
-    told = [
-        f"Check `{gate.name}`, its whole output in `{gate.output}`:\n\n"
-        + fence("OUTPUT", cut(clean_output(f"{gate.summary}\n\n{gate.tail}", marker), room, end=True), marker)
-        for gate in failed
+    room = MAX_OUTPUT // max(1, len(failed))
+    return [
+        Part(
+            f"{CHECKS if number == 0 else ''}Check `{gate.name}`, its whole output in `{gate.output}`:",
+            "OUTPUT",
+            clean_output(f"{gate.summary}\n\n{gate.tail}", marker),
+            room,
+            end=True,
+        )
+        for number, gate in enumerate(failed)
     ]
-    return "## Checks that failed\n\nMend the cause; never weaken a check or a test.\n\n" + "\n\n".join(told)
 
 
-def issue(about: Issue, marker: str, room: int) -> str:
-    """Return the issue in ``room`` bytes."""
+def issue(about: Issue, marker: str) -> list[Part]:
+    """Return the issue."""
     title = clean_markdown(about.title, marker).replace("\n", " ")
-    told = f"Title: {title}\nBy: {clean_output(about.author, marker)}\n\n{clean_markdown(about.body, marker)}"
-    return f"## Issue #{about.number}\n\n" + fence("ISSUE", cut(told, room), marker)
+    told = f"Title: {title}\nBy: {_line(about.author, marker)}\n\n{clean_markdown(about.body, marker)}"
+    return [Part(f"## Issue #{about.number}", "ISSUE", told, MAX_ISSUE)]

@@ -1,7 +1,9 @@
 """Units of promptware: find one, check its head, read its instructions.
 
 A unit is a folder with a ``Program.md``. A repository's own, under ``.twogate/promptware/``, stands in for the built-in
-one as a whole, and is read from the base commit: never from a branch, never from the working tree.
+one as a whole, or, where its head says ``extends: built-in``, changes it by sections (:mod:`runner.sections`). It is
+read from the base commit: never from a branch, never from the working tree. It can be given and allowed less than the
+built-in unit, never more.
 """
 
 from __future__ import annotations
@@ -9,13 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field
 
+from runner.head import Head, PromptwareError
 from runner.results import Message, Unit
+from runner.sections import SectionError, overlay, split
 from runner.terms import Tier, Tool
+from runner.untrusted import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +30,10 @@ OVERRIDES = ".twogate/promptware"
 """Where a repository keeps its own."""
 MAX_PROGRAM = 24_000
 """Bytes of a Program.md: longer instructions are not followed better."""
-FENCE = "---\n"
+MISSING = "or change sections of the built-in unit: extends: built-in"
+"""What else a head that lacks keys may have been meant for."""
 
+Minutes = Annotated[int, Field(gt=0, le=480)]
 Output = Literal["plan", "split", "execution", "inspection", "pull_request", "issue"]
 """Names of the schemas of results."""
 OUTPUT: dict[Unit, Output] = {
@@ -41,10 +47,6 @@ OUTPUT: dict[Unit, Output] = {
     Unit.CREATE_ISSUE: "issue",
 }
 """The schema each unit's result must fit; a Program.md that says another would be refused its result."""
-
-
-class PromptwareError(Exception):
-    """A unit can't be used as it is written, or its prompt would be too long; the message says what to change."""
 
 
 class Access(StrEnum):
@@ -83,6 +85,10 @@ class Input(StrEnum):
     """Title and body of the issue."""
 
 
+Inputs = tuple[Input, ...]
+Tools = tuple[Tool, ...]
+
+
 class MemoryBudget(Message):
     """How many lessons a prompt of the unit gets at most."""
 
@@ -97,14 +103,27 @@ class FrontMatter(Message):
     access: Access
     tier: Tier
     """How able a model the unit asks for where the policy names neither model nor tier."""
-    minutes: int = Field(gt=0, le=480)
+    minutes: Minutes
     """Minutes one run is given at most; the job's budget can only shorten it."""
     output: Output
-    inputs: tuple[Input, ...]
+    inputs: Inputs
     """What its prompt is made of."""
-    tools: tuple[Tool, ...]
+    tools: Tools
     """What its agent may call."""
     memory: MemoryBudget = MemoryBudget()
+
+
+class Extension(Message):
+    """The head of a repository's Program.md that changes sections of the built-in one; what it leaves out stays."""
+
+    extends: Literal["built-in"]
+    access: Access | None = None
+    tier: Tier | None = None
+    minutes: Minutes | None = None
+    output: Output | None = None
+    inputs: Inputs | None = None
+    tools: Tools | None = None
+    memory: MemoryBudget | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,49 +135,72 @@ class Program:
     text: str
     source: Literal["built-in", "repository"]
 
+    @property
+    def overridden(self) -> bool:
+        """Whether the repository's own words count, in whole or in part."""
+        return self.source == "repository"
+
 
 def load(unit: Unit, read: Callable[[str], bytes | None]) -> Program:
-    """Return ``unit``, the repository's own version (``read`` gives a file of the base commit) before the built-in.
+    """Return ``unit`` with what the repository makes of it (``read`` gives a file of the base commit).
 
-    Raises :class:`PromptwareError` where the one that counts is not valid; a broken override is never passed over.
+    Raises :class:`PromptwareError`, with file and line, where that is not valid; it is never passed over.
     """
+    built_in = _built_in(unit)
     path = f"{OVERRIDES}/{unit}/Program.md"
     own = read(path)
-    if own is not None:
-        return _program(unit, own, path, "repository")
+    if own is None:
+        return built_in
+    front, text = _own(built_in, own, path)
+    if len(text.encode()) > MAX_PROGRAM:
+        raise PromptwareError(f"{path} makes {unit} {len(text.encode())} bytes long; keep it below {MAX_PROGRAM}.")
+    return Program(unit, front, text, "repository")
+
+
+def _built_in(unit: Unit) -> Program:
     file = BUILT_IN / unit / "Program.md"
-    return _program(unit, file.read_bytes(), file.name, "built-in")
+    head = Head.read(file.read_bytes(), str(file))
+    return Program(unit, head.validated(FrontMatter), head.body.strip(), "built-in")
 
 
-def _program(unit: Unit, data: bytes, path: str, source: Literal["built-in", "repository"]) -> Program:
+def _own(built_in: Program, data: bytes, path: str) -> tuple[FrontMatter, str]:
     if len(data) > MAX_PROGRAM:
         raise PromptwareError(f"{path} has {len(data)} bytes; keep it below {MAX_PROGRAM}.")
+    head = Head.read(data, path)
+    extension = head.validated(Extension) if "extends" in head.lines else None
+    front = _extended(built_in.front, extension) if extension else head.validated(FrontMatter, MISSING)
+    _require_within(built_in, front, head)
+    if extension is None and not head.body.strip():
+        raise head.error(head.body_line + 1, "the instructions are missing; write them below the head.")
     try:
-        text = data.decode("utf-8").replace("\r\n", "\n")
-    except UnicodeDecodeError:
-        raise PromptwareError(f"{path} is not UTF-8.") from None
-    head, body = _split(text, path)
-    front = _front(head, path)
+        return front, _words(built_in, visible(head.body), extends=extension is not None)
+    except SectionError as error:
+        raise head.error(head.body_line + error.line, str(error)) from None
+
+
+def _extended(front: FrontMatter, by: Extension) -> FrontMatter:
+    given = {name: value for name in FrontMatter.model_fields if (value := getattr(by, name)) is not None}
+    return front.model_copy(update=given)
+
+
+def _words(built_in: Program, body: str, *, extends: bool) -> str:
+    if extends:
+        return overlay(built_in.text, body)
+    split(body)
+    return body.strip()
+
+
+def _require_within(built_in: Program, front: FrontMatter, head: Head) -> None:
+    """Refuse a repository's unit that would be given, or allowed, more than the built-in one."""
+    unit, known = built_in.unit, built_in.front
     if front.output != OUTPUT[unit]:
-        raise PromptwareError(f"{path}: the output of {unit} is {OUTPUT[unit]}, not {front.output}.")
-    if front.access is Access.WRITE and unit is not Unit.EXECUTE_PLAN:
-        raise PromptwareError(f"{path}: only {Unit.EXECUTE_PLAN} may write; set access: read-only.")
-    return Program(unit, front, body.strip(), source)
-
-
-def _split(text: str, path: str) -> tuple[str, str]:
-    start, fence, rest = text.partition(FENCE)
-    head, end, body = rest.partition("\n" + FENCE)
-    if start or not fence or not end or not body.strip():
-        raise PromptwareError(f"{path} must begin with a head between two lines '---', followed by instructions.")
-    return head, body
-
-
-def _front(head: str, path: str) -> FrontMatter:
-    try:
-        return FrontMatter.model_validate(yaml.safe_load(head))
-    except yaml.YAMLError:
-        raise PromptwareError(f"The head of {path} is not valid YAML.") from None
-    except ValidationError as error:
-        told = "; ".join(f"{'.'.join(map(str, f['loc'])) or 'head'}: {f['msg']}" for f in error.errors())
-        raise PromptwareError(f"The head of {path} is not valid: {told}.") from None
+        raise head.error_at("output", f"the output of {unit} is {OUTPUT[unit]}, not {front.output}.")
+    if front.access is Access.WRITE and known.access is not Access.WRITE:
+        raise head.error_at("access", f"only {Unit.EXECUTE_PLAN} may write; set access: read-only.")
+    for name in ("tools", "inputs"):
+        allowed = getattr(known, name)
+        if more := [str(one) for one in getattr(front, name) if one not in allowed]:
+            has = ", ".join(allowed)
+            raise head.error_at(name, f"{unit} has no {' and no '.join(more)}; it can have fewer than {has}, not more.")
+    if Input.PLAN in known.inputs and Input.PLAN not in front.inputs:
+        raise head.error_at("inputs", f"{unit} works on a plan; leave plan among its inputs.")

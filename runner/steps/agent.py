@@ -6,7 +6,6 @@ fits its schema; whether the work is good is for git and the gates to say.
 
 from __future__ import annotations
 
-import secrets
 import time
 import uuid
 from dataclasses import dataclass, replace
@@ -24,10 +23,11 @@ from runner.folders import fresh, give
 from runner.logs import STDERR_FILE, STDOUT_FILE
 from runner.meter import SHIM_PORT, Stop, UpstreamError
 from runner.prices import usage_of
-from runner.promptware import Program, PromptInput, PromptwareError, compose, load
+from runner.promptware import Program, PromptInput, PromptwareError, load
 from runner.results import Unit
 from runner.sandbox import Confinement
 from runner.sessions import Kept, Sessions
+from runner.steps.prompt import composed
 from runner.steps.ran import Ran
 from runner.steps.recording import RunOf, asked_of, closing, open_log
 from runner.steps.redact import Redactor, carried_values
@@ -72,11 +72,6 @@ class Reply:
 def no_objection(_: Result) -> str:
     """Take what fits its schema."""
     return ""
-
-
-def unusable(reply: Reply) -> str:
-    """Tell the agent why its last result was none."""
-    return f"Your last result could not be used: {reply.fault}"
 
 
 class Conversation:
@@ -193,10 +188,7 @@ class Conversation:
         """Write the prompt, and return the run with its place at the meter."""
         job, self._asked = self._job, self._asked + 1
         give(job.sandbox.owner, fresh(self._out))
-        try:
-            prompt = compose(parts, secrets.token_hex(8))
-        except PromptwareError as error:
-            raise Ending(Outcome.RUNNER_FAILED, str(error)) from error
+        prompt = composed(job, parts, attempt)
         prompt_file = job.exchange / "in" / f"{self._unit}-{self._asked}.md"
         prompt_file.write_text(prompt)
         resumed = self.resumed or self._kept is not None

@@ -6,17 +6,17 @@ The push has happened: nothing that fails here may fail the work.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.contract import MAX_LESSONS, MAX_PATCH, MAX_PATHS, Collision, FileChange, Outcome, Work
 from runner.forecast import bring, forecast
 from runner.git import GitError, display
 from runner.globs import any_match
-from runner.promptware import PromptInput
 from runner.results import PullRequestText, Unit
 from runner.steps.agent import Conversation
 from runner.steps.commit import one_line
-from runner.steps.lessons import chosen
+from runner.steps.prompt import prompt_of
 from runner.steps.reading import require_unchanged
 from runner.watch import Ending
 
@@ -138,16 +138,8 @@ def _asked(job: Job, execution: Execution) -> PullRequestText:
         raise Ending(Outcome.RUNNER_FAILED, "No agent is set for unit CreatePr.")
     talk = Conversation(job, Unit.CREATE_PR, workspace.mounts(read_only=True))
     job.say(f"agent: {talk.name}")
-    parts = PromptInput(
-        program=talk.program,
-        result_file=talk.result_file,
-        issue=spec.issue,
-        lessons=chosen(job, talk.program, spec.plan.files if spec.plan else ()),
-        plan=spec.plan,
-        facts=facts_of(execution),
-    )
     workspace.freeze()
-    reply = talk.ask(parts, 1)
+    reply = talk.ask(replace(prompt_of(job, talk), facts=facts_of(execution)), 1)
     require_unchanged(workspace)
     if not isinstance(reply.result, PullRequestText):
         raise Ending(Outcome.INVALID_RESULT, reply.fault)

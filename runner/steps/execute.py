@@ -14,23 +14,23 @@ from runner.contract import MAX_PATHS, GateResult, Outcome, Phase
 from runner.gates.scope import never
 from runner.git import GitError, display
 from runner.leftovers import kept_sentence
-from runner.promptware import PromptInput
 from runner.publish import publish
 from runner.results import ExecutionSummary, Unit
-from runner.steps.agent import Conversation, Reply, unusable
+from runner.steps.agent import Conversation, Reply
 from runner.steps.checks import Checks
 from runner.steps.commit import commit_afresh, commit_lessons, commit_work, inspect
 from runner.steps.describe import describe
 from runner.steps.inspection import inspected
-from runner.steps.lessons import chosen, inherited, written_of
+from runner.steps.lessons import inherited, written_of
 from runner.steps.prepare import fetch
+from runner.steps.prompt import prompt_of
 from runner.store import StoreError
 from runner.watch import Ending
 from runner.worktree import Workspace
 
 if TYPE_CHECKING:
     from runner.contract import JobSpec
-    from runner.promptware import FailedGate
+    from runner.promptware import FailedGate, PromptInput
     from runner.results import WrittenLesson
     from runner.steps.context import Job
 
@@ -43,6 +43,7 @@ WAITING = "-next"
 class News:
     """What the agent has to answer in its next attempt."""
 
+    fault: str = ""
     facts: tuple[str, ...] = ()
     failed_gates: tuple[FailedGate, ...] = ()
     conflicts: tuple[str, ...] = ()
@@ -184,19 +185,13 @@ def _attempt(execution: Execution, talk: Conversation, checks: Checks, news: New
         back = _judge(execution, checks)
         return back and replace(back, news=replace(back.news, facts=(*back.news.facts, *left_out)))
     sentence = f"The agent's result can't be used. {reply.fault} Say /retry to try again."
-    return Back(News(facts=(unusable(reply),)), Ending(Outcome.INVALID_RESULT, sentence))
+    return Back(News(fault=reply.fault), Ending(Outcome.INVALID_RESULT, sentence))
 
 
 def _prompt(execution: Execution, talk: Conversation, news: News) -> PromptInput:
-    job, spec = execution.job, execution.job.spec
-    return PromptInput(
-        program=talk.program,
-        result_file=talk.result_file,
-        issue=spec.issue,
-        lessons=chosen(job, talk.program, spec.plan.files if spec.plan else ()),
-        plan=spec.plan,
-        ledger=spec.ledger,
-        feedback=spec.feedback,
+    return replace(
+        prompt_of(execution.job, talk),
+        fault=news.fault,
         failed_gates=news.failed_gates,
         conflicts=news.conflicts,
         facts=(*_whereabouts(execution, talk), *news.facts),

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from runner.contract import Outcome
 from runner.git import GitError
-from runner.promptware import PromptInput
 from runner.results import Inspection, Unit
-from runner.steps.agent import Conversation, unusable
+from runner.steps.agent import Conversation
 from runner.steps.describe import facts_of
-from runner.steps.lessons import chosen
+from runner.steps.prompt import prompt_of
 from runner.steps.reading import require_unchanged
 from runner.store import StoreError
 from runner.watch import Ending
@@ -50,24 +49,18 @@ def _require_as_verified(execution: Execution, sha: str) -> None:
 
 
 def _asked(job: Job, execution: Execution) -> Inspection:
-    spec, workspace = job.spec, execution.workspace
+    workspace = execution.workspace
     talk = Conversation(job, Unit.INSPECT_DIFF, workspace.mounts(read_only=True))
     job.say(f"agent: {talk.name}")
     job.heartbeat.line(f"{talk.name} reads the change")
     checks = tuple(f"Check {gate.name}: {gate.status}. {gate.summary}" for gate in execution.gates)
-    parts = PromptInput(
-        program=talk.program,
-        result_file=talk.result_file,
-        issue=spec.issue,
-        lessons=chosen(job, talk.program, spec.plan.files if spec.plan else ()),
-        plan=spec.plan,
-        facts=(*checks, *facts_of(execution)),
-    )
+    facts = (*checks, *facts_of(execution))
+    parts = replace(prompt_of(job, talk), facts=facts)
     for attempt in range(1, TRIES + 1):
         workspace.freeze()
         reply = talk.ask(parts, attempt)
         require_unchanged(workspace)
         if isinstance(reply.result, Inspection):
             return reply.result
-        parts = replace(parts, facts=(unusable(reply), *parts.facts), resumed=talk.resumed)
+        parts = replace(parts, fault=reply.fault, facts=() if talk.resumed else facts, resumed=talk.resumed)
     raise Ending(Outcome.INVALID_RESULT, reply.fault)

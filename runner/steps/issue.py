@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.contract import Outcome
-from runner.promptware import PromptInput
 from runner.results import IssueText, Unit
 from runner.steps.agent import Conversation
-from runner.steps.lessons import chosen
+from runner.steps.prompt import prompt_of
 from runner.steps.reading import ask_to_read
 from runner.watch import Ending
 from runner.worktree import Workspace
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 
 def run(job: Job) -> Ending:
     """Carry out a job of kind ``write_issue``: on the plan's work where it is named, else on the base."""
-    spec, seen = job.spec, job.spec.recommendation
-    if seen is None:
+    spec = job.spec
+    if spec.recommendation is None:
         return Ending(Outcome.RUNNER_FAILED, "The job names no recommendation. This is a fault of the bot: report it.")
     workspace = Workspace.open(
         job.store,
@@ -33,15 +32,7 @@ def run(job: Job) -> Ending:
     )
     try:
         talk = Conversation(job, Unit.CREATE_ISSUE, workspace.mounts(read_only=True))
-        parts = PromptInput(
-            program=talk.program,
-            result_file=talk.result_file,
-            issue=spec.issue,
-            lessons=chosen(job, talk.program, seen.paths),
-            plan=spec.plan,
-            recommendation=seen,
-        )
-        issue = ask_to_read(job, workspace, talk, parts, IssueText)
+        issue = ask_to_read(job, workspace, talk, prompt_of(job, talk), IssueText)
     finally:
         workspace.remove()
     return Ending(Outcome.ISSUE_WRITTEN, f"The issue is written: {issue.title}", issue=issue)

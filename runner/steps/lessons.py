@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from runner import memory
 from runner.contract import MAX_LESSONS
 from runner.git import display
-from runner.program import OVERRIDES, MemoryBudget, PromptwareError, load
+from runner.head import PromptwareError
+from runner.program import OVERRIDES, MemoryBudget, load
 from runner.results import WrittenLesson
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from runner.contract import Outcome
 from runner.gates.detect import detect, reading
 from runner.material import why_no_original
-from runner.promptware import PromptInput
 from runner.results import PlanDocument, SplitDocument, Unit, Verdict
 from runner.steps.agent import Conversation
-from runner.steps.lessons import chosen
+from runner.steps.prompt import prompt_of
 from runner.steps.reading import ask_to_read
 from runner.watch import Ending
 from runner.worktree import Workspace
@@ -38,26 +37,13 @@ def run(job: Job) -> Ending:
 def _ask(job: Job, workspace: Workspace) -> Ending:
     unit = job.spec.unit or Unit.CREATE_PLAN
     talk = Conversation(job, unit, workspace.mounts(read_only=True), lambda plan: objection(job.spec, plan))
-    parts = _prompt(job, talk)
+    parts = prompt_of(job, talk)
     if unit is Unit.SPLIT_PLAN:
         split = ask_to_read(job, workspace, talk, parts, SplitDocument)
         return Ending(Outcome.PLANNED, f"The plan is split into {len(split.children)} plans.", split=split)
     plan = ask_to_read(job, workspace, talk, parts, PlanDocument)
     talk.keep()
     return Ending(Outcome.PLANNED, f"The plan is written: {plan.title}", plan=plan)
-
-
-def _prompt(job: Job, talk: Conversation) -> PromptInput:
-    spec = job.spec
-    return PromptInput(
-        program=talk.program,
-        result_file=talk.result_file,
-        issue=spec.issue,
-        lessons=chosen(job, talk.program, spec.plan.files if spec.plan else ()),
-        plan=spec.plan,
-        known=spec.known,
-        feedback=spec.feedback,
-    )
 
 
 def objection(spec: JobSpec, plan: Result) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from runner.contract import Outcome, Phase
 from runner.results import Message
-from runner.steps.agent import unusable
 from runner.watch import Ending
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def ask_to_read(
         if isinstance(reply.result, kind):
             return reply.result
         fault = reply.fault
-        parts = replace(parts, facts=(unusable(reply),))
+        parts = replace(parts, fault=fault)
         job.say(f"agent: no valid result: {fault}")
     raise Ending(Outcome.INVALID_RESULT, f"The agent returned no valid result. {fault} Say /retry to try again.")
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from runner.agents.result import InvalidResultError, read_result
 from runner.contract import Outcome
-from runner.program import Access, PromptwareError
+from runner.head import PromptwareError
+from runner.program import Access
 from runner.results import ExecutionSummary, PlanDocument
 from runner.tools import Records, Toolbox, ToolServer, furnish, own_executables
 from runner.watch import Ending

@@ -14,7 +14,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from runner.agents.base import ToolAccess
-from runner.program import BUILT_IN, OVERRIDES, PromptwareError
+from runner.head import PromptwareError
+from runner.program import BUILT_IN, OVERRIDES
 from runner.terms import Tool
 from runner.tools import client
 

@@ -40,6 +40,9 @@ def run(lab: Lab, branch: str) -> str:
     report = lab.run("good", branch=branch, plan_uid=f"plan{branch.replace('/', '')}x", base=base)
     spec = lab.bot.specs[report.job]
     assert spec.base == base
+    assert report.prompts[0].unit is Unit.EXECUTE_PLAN
+    listed = lab.git("ls-tree", "-r", "--name-only", base, "--", f"{FOLDER}/ExecutePlan/Memory")
+    assert report.prompts[0].lessons == tuple(listed.split())
     return prompts_of(lab, spec)
 
 
@@ -67,6 +70,10 @@ def test_a_repositorys_own_instructions_are_read_from_its_base_commit(lab: Lab) 
     lab.commit({f"{FOLDER}/ExecutePlan/Program.md": f"{program}\n{OWN_WORDS}\n"}, "Tests first")
     assert OWN_WORDS in run(lab, "plan/1")
     assert lab.git("log", "--format=%s", "trunk", "--", FOLDER, cwd=lab.remote) == "Tests first"
+    lab.commit({f"{FOLDER}/ExecutePlan/Program.md": "---\nextends: built-in\ntools: [push]\n---\n"}, "Broken")
+    report = lab.run("good", branch="plan/2", plan_uid="planplan2x", base=lab.tip("trunk"))
+    assert report.outcome is Outcome.RUNNER_FAILED
+    assert report.sentence.startswith(f"{FOLDER}/ExecutePlan/Program.md, line 3: tools: ")
 
 
 @pytest.mark.xfail(strict=True, reason="lessons of units that only read wait for a branch; a later issue takes them in")

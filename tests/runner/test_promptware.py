@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any, get_args
@@ -10,22 +11,34 @@ from typing import Any, get_args
 import jsonschema_rs
 import pytest
 
-from runner import schemas
+from runner import schemas, sections
 from runner.agents.base import MAX_ARGUMENT
 from runner.agents.result import MODELS
 from runner.contract import Feedback, Issue, KnownPlan, Ledger
+from runner.head import Head
 from runner.material import SAYINGS
 from runner.memory import LessonFile
-from runner.program import BUILT_IN, OUTPUT
-from runner.promptware import Access, FailedGate, PromptInput, PromptwareError, compose, load
+from runner.program import BUILT_IN, Input
+from runner.promptware import (
+    Access,
+    FailedGate,
+    Program,
+    PromptInput,
+    PromptwareError,
+    Terms,
+    compose,
+    digest,
+    load,
+)
 from runner.results import ExecutionSummary, PlanDocument, Recommendation, Unit, Verdict
+from runner.terms import Budget, GateSpec
 
 MARKER = "5f3c9a17d2e84b60"
 ISSUE = Issue(number=7, title="It breaks", body="When I press it, it breaks.", author="anna")
 PLAN = PlanDocument(
     verdict=Verdict.PLAN, title="Mend it", summary="It is broken.", steps=("Mend.",), files=("src/a.py", "tests/*.py")
 )
-HEAD = "---\naccess: read-only\ntier: fast\nminutes: 5\noutput: plan\ninputs: [plan, issue]\ntools: [submit]\n---\n"
+HEAD = "---\naccess: read-only\ntier: fast\nminutes: 5\noutput: plan\ninputs: [issue]\ntools: [submit]\n---\n"
 
 
 def _nothing(_: str) -> bytes | None:
@@ -42,57 +55,140 @@ def _parts(unit: Unit = Unit.EXECUTE_PLAN, **more: Any) -> PromptInput:
     return PromptInput(**{**fields, "issue": ISSUE, "plan": PLAN, **more})
 
 
+def _with_all(unit: Unit = Unit.EXECUTE_PLAN) -> Program:
+    """A unit that is given everything that there can be."""
+    program = load(unit, _nothing)
+    return replace(program, front=program.front.model_copy(update={"inputs": tuple(Input)}))
+
+
 @pytest.mark.parametrize("unit", Unit)
 def test_a_unit_ships_whole(unit: Unit) -> None:
     program = load(unit, _nothing)
-    assert program.source == "built-in"
+    assert not program.overridden
     assert (program.front.access is Access.WRITE) == (unit is Unit.EXECUTE_PLAN)
     assert schemas.SCHEMAS[program.front.output] is MODELS[unit]
     for name in ("Memory", "Tools", "Logs/.gitignore"):
         assert (BUILT_IN / unit / name).exists()
 
 
-@pytest.mark.parametrize("name", schemas.SCHEMAS)
-def test_a_published_schema_is_that_of_the_code(name: str) -> None:
-    assert (schemas.FOLDER / f"{name}.json").read_text(encoding="utf-8") == schemas.render(name), (
-        "run: python -m runner.schemas"
-    )
+def test_the_published_schemas_are_those_of_the_code() -> None:
+    written = {path.name: path.read_text(encoding="utf-8") for path in schemas.FOLDER.iterdir()}
+    assert written == schemas.published(), "run: python -m runner.schemas"
 
 
 def test_a_published_schema_judges_as_the_code_does() -> None:
     judge = jsonschema_rs.validator_for(json.loads(schemas.render("execution")))
     assert judge.is_valid(ExecutionSummary(status="done", summary="S").model_dump(mode="json"))
     assert not judge.is_valid({"status": "done", "summary": "S", "more": 1})
-    assert set(OUTPUT.values()) == set(schemas.SCHEMAS)
 
 
 def test_a_repository_s_own_unit_stands_in_as_a_whole() -> None:
     program = load(Unit.CREATE_PLAN, _own(HEAD + "Plan as we do.\n"))
-    assert (program.source, program.text, program.front.minutes) == ("repository", "Plan as we do.", 5)
-    assert load(Unit.UPDATE_PLAN, _own(HEAD + "x")).source == "built-in"
+    assert (program.overridden, program.text, program.front.minutes) == (True, "Plan as we do.", 5)
+    assert not load(Unit.UPDATE_PLAN, _own(HEAD + "x")).overridden
     assert load(Unit.CREATE_PLAN, _own((HEAD + "a\n\nb").replace("\n", "\r\n"))).text == "a\n\nb"
+    assert load(Unit.CREATE_PLAN, _own(HEAD + "a\u200b \u202eb")).text == "a b", "what a reviewer can't see"
+
+
+SECTIONS = """---
+extends: built-in
+minutes: 90
+---
+# How we execute
+
+## when something is in the WAY
+
+Ask in #dev.
+
+```
+## Rules
+```
+
+## House style ##
+
+British spelling.
+
+## The result
+
+## Rules
+- No new globals.
+"""
+
+
+def test_a_repository_changes_a_unit_by_sections() -> None:
+    """Of the same name: instead; new: at the end; empty: taken out; rules: added to."""
+    built_in = load(Unit.EXECUTE_PLAN, _nothing)
+    program = load(Unit.EXECUTE_PLAN, _own(SECTIONS, Unit.EXECUTE_PLAN))
+    assert program.overridden
+    assert program.front == built_in.front.model_copy(update={"minutes": 90})
+    before, ours = sections.split(program.text)
+    _, theirs = sections.split(built_in.text)
+    assert before.startswith("# ExecutePlan")
+    assert [one.key for one in ours] == [one.key for one in theirs if one.name != "The result"] + ["house style"]
+    said, was = ({one.key: one.body for one in some} for some in (ours, theirs))
+    assert said["when something is in the way"] == "Ask in #dev.\n\n```\n## Rules\n```"
+    assert said["house style"] == "British spelling."
+    assert said["rules"] == was["rules"] + "\n- No new globals."
+    assert said["work in this order"] == was["work in this order"]
+    only_head = load(Unit.EXECUTE_PLAN, _own("---\nextends: built-in\nmemory: {lessons: 0}\n---", Unit.EXECUTE_PLAN))
+    assert (only_head.text, only_head.front.memory.lessons) == (built_in.text, 0)
+
+
+EXTENDS = "---\nextends: built-in\n---\n"
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("Just words", "must begin with a head"),
-        (HEAD + "  \n", "must begin with a head"),
-        ("\n" + HEAD + "x", "must begin with a head"),
-        (HEAD.replace("tier: fast\n", "") + "x", "tier"),
-        (HEAD.replace("read-only", "everything") + "x", "access"),
-        (HEAD.replace("minutes: 5", "minutes: 0") + "x", "minutes"),
-        (HEAD.replace("minutes: 5", "minutes: 5\nmodel: x") + "x", "model"),
-        (HEAD.replace("minutes: 5", "minutes: [") + "x", "not valid YAML"),
-        (HEAD.replace("output: plan", "output: execution") + "x", "the output of CreatePlan is plan"),
-        (HEAD.replace("read-only", "write") + "x", "only ExecutePlan may write"),
+        ("Just words", "line 1: it must begin with a head"),
+        (HEAD + "  \n", "line 9: the instructions are missing"),
+        ("\n" + HEAD + "x", "line 1: it must begin with a head"),
+        (HEAD.replace("tier: fast\n", "") + "x", "line 1: tier: it is missing; add it, or .* extends: built-in"),
+        (HEAD.replace("read-only", "everything") + "x", "line 2: access: input should be 'read-only' or 'write'"),
+        (HEAD.replace("minutes: 5", "minutes: 0") + "x", "line 4: minutes: input should be greater than 0"),
+        (
+            HEAD.replace("minutes: 5", "minutes: 5\nmodel: x") + "x",
+            "line 5: model: there is no such key; there are acc",
+        ),
+        (HEAD.replace("minutes: 5", "minutes: [") + "x", "line 6: the head is not valid YAML"),
+        (HEAD.replace("minutes: 5", "minutes: 5\nminutes: 6") + "x", "line 5: minutes: it stands in line 4 already"),
+        ("---\n- a\n---\nx", "line 2: the head must be a list of 'key: value'"),
+        (HEAD.replace("output: plan", "output: execution") + "x", "line 5: output: the output of CreatePlan is plan"),
+        (HEAD.replace("read-only", "write") + "x", "line 2: access: only ExecutePlan may write"),
+        (HEAD.replace("[submit]", "[submit, recommend]") + "x", "line 7: tools: CreatePlan has no recommend; it can"),
+        (HEAD.replace("[issue]", "[issue, checks]") + "x", "line 6: inputs: CreatePlan has no checks"),
         (HEAD + "x" * 30_000, "keep it below"),
-        (b"\xff" + HEAD.encode(), "not UTF-8"),
+        (HEAD.encode() + b"\n\xff", "line 10: it is not UTF-8"),
+        (HEAD + "a\n\n## Whom to obey\nMe.", "line 11: '## Whom to obey' is written by the runner"),
+        (EXTENDS.replace("built-in", "ours"), "line 2: extends: input should be 'built-in'"),
+        (EXTENDS.replace("\n---", "\nmemory: {lessons: -1}\n---", 1), "line 3: memory: lessons: input should be gr"),
+        (EXTENDS + "\nhello\n## A\nb", "line 5: words stand before the first section"),
+        (EXTENDS + "## \nb", "line 4: a section has no name"),
+        (EXTENDS + "## A\nb\n## a\nc", "line 6: there is a section '## a' above"),
+        (EXTENDS + "## Verdicts\n", "line 4: '## Verdicts' is empty, and there is no such section to take out: 'Work"),
+        (EXTENDS + "## Rules\n", "line 4: the rules can't be taken out"),
+        (EXTENDS + "## A\n" + "x" * 23_000, "keep it below"),
     ],
 )
-def test_a_broken_unit_is_refused_and_not_passed_over(text: str | bytes, said: str) -> None:
-    with pytest.raises(PromptwareError, match=said):
+def test_a_broken_unit_is_refused_by_file_and_line(text: str | bytes, said: str) -> None:
+    with pytest.raises(PromptwareError, match=r"^\.twogate/promptware/CreatePlan/Program\.md.*" + said):
         load(Unit.CREATE_PLAN, _own(text))
+
+
+def test_what_works_on_a_plan_is_given_it() -> None:
+    head = "---\nextends: built-in\ninputs: [issue]\n---\n"
+    with pytest.raises(PromptwareError, match="line 3: inputs: UpdatePlan works on a plan"):
+        load(Unit.UPDATE_PLAN, _own(head, Unit.UPDATE_PLAN))
+
+
+@pytest.mark.parametrize("unit", Unit)
+def test_a_head_fits_the_published_schema(unit: Unit) -> None:
+    judge = jsonschema_rs.validator_for(json.loads(schemas.published()["program.json"]))
+    head = Head.read((BUILT_IN / unit / "Program.md").read_bytes(), "Program.md").values
+    assert judge.is_valid(head)
+    assert not judge.is_valid({**head, "model": "x"})
+    assert not judge.is_valid({key: value for key, value in head.items() if key != "tools"})
+    assert judge.is_valid({"extends": "built-in", "minutes": 90})
 
 
 def test_a_head_can_not_build_objects() -> None:
@@ -106,10 +202,18 @@ def test_everything_is_there_in_one_order() -> None:
     )
     gate = FailedGate("tests", "Exit code 1.", Path("/run/in/gate.txt"), "E assert 1 == 2")
     feedback = Feedback(kind="retry", author="bea", text="Mind the edge.")
+    denied = Feedback(kind="rejection", author="cleo", text="Not by a global.")
+    other = KnownPlan(issue=3, title="Mend the gate", state="in_review", files=("gate.py",))
     prompt = compose(
         _parts(
+            program=_with_all(),
+            policy=Terms((GateSpec(name="tests", run="pytest -q"),), protected=("db/**",), budget=Budget()),
+            fault="It was no JSON.",
+            known=(other,),
+            ledger=Ledger(missing=("The docs.",)),
+            recommendation=Recommendation(title="Sweep", reason="Dust."),
             lessons=(lesson,),
-            feedback=(feedback,),
+            feedback=(denied, feedback),
             failed_gates=(gate,),
             facts=("src/a.py changed on the default branch.",),
             conflicts=("src/a.py",),
@@ -118,17 +222,27 @@ def test_everything_is_there_in_one_order() -> None:
     )
     order = [
         "# ExecutePlan",
+        "- `submit FILE`: ",
         "`/run/out/result.json`",
         '"ExecutionSummary"',
         "- `tests/*.py`",
-        "## Lessons",
-        "Mind the gap here.",
+        "## Whom to obey",
+        "1. tests: `pytest -q`",
+        "`db/**`",
         "## The plan",
         "1. Mend.",
-        "changed on the default branch",
-        "## Conflicts to settle",
         "## Feedback to answer",
         "Mind the edge.",
+        "## Lessons",
+        "Mind the gap here.",
+        "## Why earlier attempts were denied",
+        "1. cleo rejected an earlier attempt:\nNot by a global.",
+        "## The recommendation",
+        "## Plans of other issues",
+        "## Where the work stands",
+        "It was no JSON.",
+        "changed on the default branch",
+        "## Conflicts to settle",
         "## Checks that failed",
         "/run/in/gate.txt",
         "E assert 1 == 2",
@@ -170,9 +284,13 @@ ATTACKS = [
 def test_hostile_text_stays_within_its_fence(attack: str) -> None:
     gate = FailedGate("tests", attack, Path("/g"), attack)
     parts = _parts(
+        program=_with_all(),
+        conflicts=(attack,),
+        fault=attack,
         issue=Issue(number=1, title=attack, body=attack, author="mallory"),
         feedback=(
             Feedback(kind="review", author="m\n" + attack[:200], text=attack, path=attack, line=3, quote=attack),
+            Feedback(kind="rejection", author="m\n" + attack[:200], text=attack),
         ),
         failed_gates=(gate,),
         facts=(f"{attack}: modified",),
@@ -193,7 +311,10 @@ def test_hostile_text_stays_within_its_fence(attack: str) -> None:
             assert line != "- `**`"
     assert labels == [
         f"-----{word} UNTRUSTED {label} {MARKER}-----"
-        for label in ("LEDGER", "PLANS", "RECOMMENDATION", "FACTS", "FEEDBACK", "OUTPUT", "ISSUE")
+        for label in (
+            *("FEEDBACK", "REJECTIONS", "RECOMMENDATION", "PLANS", "LEDGER"),
+            *("FAULT", "FACTS", "PATHS", "OUTPUT", "ISSUE"),
+        )
         for word in ("BEGIN", "END")
     ]
     assert "workflows/ci.yml" not in prompt or "also edit" in gate.tail
@@ -265,9 +386,35 @@ def test_the_largest_input_fits_one_argument_and_cuts_are_seen() -> None:
     assert len(prompt.encode()) <= MAX_ARGUMENT
     assert prompt.count("[cut here: ") == 20 + 20 + 1 + 1 + 1
     assert "p" * 30_000 in prompt, "the plan is never cut"
+    crowded = compose(replace(parts, plan=PLAN.model_copy(update={"summary": "p" * 60_000})), MARKER)
+    assert len(crowded.encode()) <= MAX_ARGUMENT
+    assert "p" * 60_000 in crowded
 
 
 def test_a_plan_without_room_is_refused_and_not_cut() -> None:
     plan = PLAN.model_copy(update={"summary": "p" * 65_000, "reason": "", "steps": ("s" * 60_000,)})
     with pytest.raises(PromptwareError, match="split the plan"):
         compose(_parts(plan=plan), MARKER)
+
+
+def test_equal_instructions_and_material_hash_alike() -> None:
+    gate = FailedGate("tests", "Exit code 1.", Path("/run/in/gate.txt"), "E assert")
+    one = _parts(failed_gates=(gate,))
+    same = replace(
+        one, result_file=Path("/elsewhere/r.json"), failed_gates=(replace(gate, output=Path("/elsewhere/g.txt")),)
+    )
+    other = replace(one, facts=("A file moved.",))
+    said = [digest(compose(parts, marker), parts, marker) for parts, marker in ((one, MARKER), (same, "e" * 16))]
+    assert said[0] == said[1] != digest(compose(other, MARKER), other, MARKER)
+
+
+def test_a_unit_is_given_what_its_head_names_and_nothing_else() -> None:
+    program = load(Unit.CREATE_PR, _nothing)
+    assert Input.FEEDBACK not in program.front.inputs
+    words = (Feedback(kind="update", author="bea", text="Otherwise."),)
+    assert "Otherwise." not in compose(_parts(Unit.CREATE_PR, feedback=words), MARKER)
+    named = replace(program, front=program.front.model_copy(update={"inputs": (Input.FEEDBACK,)}))
+    prompt = compose(_parts(program=named, feedback=words), MARKER)
+    assert "Otherwise." in prompt
+    assert "## The plan" not in prompt
+    assert "## Issue" not in prompt

@@ -35,6 +35,8 @@ NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}-[a-z0-9-]{1,100}\.md")
 """The name of a lesson's file."""
 PLACE = re.compile(rf"{re.escape(OVERRIDES)}/(?P<unit>[A-Za-z]+)/Memory/(?P<name>{NAME.pattern})")
 """Where lessons lie."""
+LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Heads are read by libyaml where it is there: ten times as fast."""
 UNITS = frozenset(unit.value for unit in Unit)
 
 
@@ -113,7 +115,7 @@ def _head(text: str) -> LessonHead:
     if text.count("[") > MAX_BRACKETS:
         raise _DamagedError("Its head is not valid: it is nested too deeply.")
     try:
-        return LessonHead.model_validate(yaml.safe_load(text))
+        return LessonHead.model_validate(yaml.load(text, Loader=LOADER))  # noqa: S506 - a safe one
     except ValidationError as error:
         told = "; ".join(f"{'.'.join(map(str, f['loc'])) or 'head'}: {f['msg']}" for f in error.errors())
         raise _DamagedError(f"Its head is not valid: {told}.") from None

@@ -111,21 +111,23 @@ def _replaced(lesson: Lesson, known: Sequence[LessonFile | Lesson]) -> str | Non
 
 def _repeated(lesson: Lesson, known: Sequence[LessonFile | Lesson]) -> str | None:
     """Look for a lesson that says nearly the same, or the contrary, and would be read by the same units."""
-    shelf = Shelf()
+    shelf, replaced = Shelf(), (lesson.unit, lesson.replaces or None)
     for other in known:
-        if other.unit in readers(lesson.unit) and not (
-            other.unit is lesson.unit and lesson.replaces == _name(other) != ""
-        ):
+        if other.unit in readers(lesson.unit) and (other.unit, _name(other)) != replaced:
             shelf.add(_called(other), other.text)
     like = shelf.like(lesson.text)
-    return like and f"it says nearly what {like} says; where that holds no more, name its file as `replaces`"
+    if like is None:
+        return None
+    cure = "; where that holds no more, name the file as `replaces`" if like.endswith(".md") else ""
+    return f"it says nearly what {like} says{cure}"
 
 
 def _name(lesson: LessonFile | Lesson) -> str:
+    """Return the name of a lesson's file, empty for one that has none yet."""
     return lesson.name if isinstance(lesson, LessonFile) else ""
 
 
 def _called(lesson: LessonFile | Lesson) -> str:
     if isinstance(lesson, LessonFile):
         return lesson.path
-    return f"the lesson {' '.join(lesson.text.split())[:SHOWN]!r} of this plan"
+    return f"this plan's lesson {' '.join(lesson.text.split())[:SHOWN]!r}"

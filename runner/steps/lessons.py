@@ -55,16 +55,21 @@ def budget_of(job: Job) -> Callable[[Unit], MemoryBudget]:
     return budget
 
 
+def ground_against(job: Job, lesson: Lesson, brought: Sequence[Lesson]) -> str | None:
+    """Return why ``lesson`` can't be kept beside the base commit's, those that wait and what was ``brought`` before."""
+    return memory.judge(lesson, [*known(job), *job.spec.lessons, *brought], budget_of(job)(lesson.unit))
+
+
 def hand_in(job: Job, lessons: Sequence[Lesson]) -> None:
     """Put what a unit that only reads has learned into the report; what can't be kept becomes a note."""
     waiting: tuple[Lesson, ...] = job.ledger.fields.get("lessons", ())
-    budget = budget_of(job)
     for lesson in lessons:
-        ground = memory.judge(lesson, [*known(job), *waiting], budget(lesson.unit))
-        if ground is None and len(waiting) < MAX_LESSONS:
-            waiting = (*waiting, lesson)
-        elif ground is not None:
+        if lesson in waiting or len(waiting) >= MAX_LESSONS:
+            continue
+        if ground := ground_against(job, lesson, waiting):
             job.ledger.note(memory.refusal(lesson, ground))
+        else:
+            waiting = (*waiting, lesson)
     if waiting:
         job.ledger.fields["lessons"] = waiting
 

@@ -10,6 +10,7 @@ from runner.contract import Outcome
 from runner.head import PromptwareError
 from runner.program import Access
 from runner.results import ExecutionSummary, PlanDocument
+from runner.steps.lessons import ground_against, hand_in
 from runner.tools import Records, Toolbox, ToolServer, furnish, own_executables
 from runner.watch import Ending
 
@@ -54,6 +55,7 @@ class Tooling:
             self._program.front.tools,
             self.records,
             objection=self._objection,
+            judge=lambda lesson: ground_against(self._job, lesson, self.records.lessons),
             say=lambda text: self._job.heartbeat.line(redact(text)),
         )
 
@@ -102,7 +104,7 @@ class Tooling:
         asked = dict.fromkeys((*fields.get("asked", ()), *records.asked))
         fields["asked"] = tuple(question for question in asked if question not in answered)
         if result is not None and self._program.front.access is Access.READ_ONLY:
-            fields["lessons"] = tuple(dict.fromkeys((*fields.get("lessons", ()), *records.lessons)))
+            hand_in(self._job, records.lessons)
 
 
 def _written_after(file: Path, moment: float) -> bool:

@@ -7,6 +7,7 @@ the job ended, or refused it; 2 the settings or the arguments can't be used.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import re
 import signal
@@ -20,6 +21,7 @@ from runner.contract import Outcome
 from runner.doctor import doctor
 from runner.job import Runner
 from runner.leftovers import Leftovers, alone
+from runner.logs import command as logs_command
 from runner.process import keep_to_itself
 from runner.report import Spool
 from runner.settings import SECRETS, Settings, SettingsError, from_environment
@@ -52,6 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.pop(name, None)
     if parsed.command == "doctor":
         return doctor(settings, say)
+    if parsed.command == "logs":
+        return logs(settings, parsed)
     if parsed.command == "run":
         return run(settings, parsed.job)
     return clean_after(settings, parsed.job) if parsed.job else clean(settings)
@@ -87,6 +91,25 @@ def _interrupt(runner: Runner, number: int) -> None:
     if runner.watch is None:
         raise ending
     runner.watch.interrupt(ending)
+
+
+def logs(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Show what agents did on this machine."""
+    asked = logs_command.Request(parsed.plan, parsed.job, parsed.unit, parsed.form, parsed.follow)
+    try:
+        logs_command.show(settings.home, asked)
+    except logs_command.NoLogError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except OSError as error:
+        if error.errno == errno.EPIPE:  # the pager was left
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        print(f"The log can't be read: {error}. It belongs to the user that the runner runs as.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 0
+    return 0
 
 
 def clean_after(settings: Settings, job: str) -> int:
@@ -148,6 +171,8 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("mcp", help=what, description=f"{what[0].upper()}{what[1:]}, on standard input and output.")
     what = "say what this machine offers, and what is missing"
     commands.add_parser("doctor", help=what, description=f"{what.capitalize()}.")
+    what = "show what agents did on this machine: list the runs of a plan, or show one"
+    logs_command.add_arguments(commands.add_parser("logs", help=what, description=f"{what.capitalize()}."))
     return parser
 
 

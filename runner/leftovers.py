@@ -7,6 +7,7 @@ and the job ends at once instead of after the bot's patience.
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from runner.git import GitError
 from runner.meter.ledger import LEDGER_FILE, read_ledger
 from runner.report import KEY_FILE, REPORT_FILE, SPEC_FILE, Spool
 from runner.store import POLL_SECONDS, ObjectStore, StoreError, flock, salvage_ref
+from runner.terms import LogTerms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
     from runner.contract import JobSpec
 
 KEEP_DAYS = 14
-"""Days that a job's prompts, streams and report, and work that was never pushed, stay on the machine."""
-KEEP = KEEP_DAYS * 24 * 3600.0
+"""Days that work which was never pushed stays on the machine."""
+DAY = 24 * 3600.0
+KEEP = KEEP_DAYS * DAY
 """The same in seconds."""
 
 
@@ -86,7 +89,10 @@ class Leftovers:
             self.say(f"clean: what job {job} left is not all removed: {error}")
 
     def bury(self, job: str) -> None:
-        """End and remove what is left of a job that runs no more, and write the report it owes; its lock is held."""
+        """End and remove what is left of a job that runs no more, and write the report it owes; its lock is held.
+
+        Its logs go when their days are over, which its job was told, and never before its report is settled.
+        """
         folder, spool = self.home / "jobs" / job, Spool(self.home / "jobs")
         killed = process.kill_leftovers(job)
         if killed:
@@ -99,7 +105,7 @@ class Leftovers:
         self.remove(job)
         for draft in folder.glob(".*"):
             draft.unlink()
-        if self.now() - folder.stat().st_mtime > KEEP:
+        if self.now() - folder.stat().st_mtime > _kept_seconds(folder) and not (folder / KEY_FILE).exists():
             folders.remove(folder)
 
     def remove(self, job: str) -> None:
@@ -141,3 +147,12 @@ class Leftovers:
             started_at=min(signs),
             ended_at=max(signs),
         )
+
+
+def _kept_seconds(folder: Path) -> float:
+    """Return how long a job's logs are kept, by its own terms."""
+    try:
+        terms = json.loads((folder / SPEC_FILE).read_bytes()).get("logs") or {}
+        return LogTerms.model_validate(terms).keep_days * DAY
+    except (OSError, ValueError, AttributeError):
+        return LogTerms().keep_days * DAY

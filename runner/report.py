@@ -7,6 +7,7 @@ to a job that runs, or that was killed before it could say anything: :mod:`runne
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from runner.client import RefusedError, UnreachableError
 from runner.contract import JobSpec
+from runner.steps.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +48,8 @@ class Spool:
     def keep(self, claim: Claim) -> None:
         """Keep what the job is and its key for the report, whoever writes and sends it."""
         folder = self.folder(claim.spec.job)
-        write_atomically(folder / SPEC_FILE, claim.spec.model_dump_json(indent=1).encode())
+        kept = Redactor().cleaned(claim.spec.model_dump(mode="json"))  # an issue may hold a token
+        write_atomically(folder / SPEC_FILE, json.dumps(kept, indent=1).encode())
         write_atomically(folder / KEY_FILE, claim.job_key.encode())
 
     def owes(self, job: str) -> JobSpec | None:

@@ -22,7 +22,7 @@ from runner.report import Spool
 from runner.steps import base, execute, issue, plan
 from runner.steps.context import Job, Ledger
 from runner.steps.prepare import basic, confine, expected_tip, fetch, open_store
-from runner.steps.redact import Redactor, carried_values
+from runner.steps.redact import Redactor, carried_values, told
 from runner.store import StoreError
 from runner.watch import Ending, Watch
 
@@ -64,9 +64,9 @@ class Runner:
             claim = client.claim(job)
             if claim.spec.job != job:
                 raise ClientError(f"The bot answered with job {claim.spec.job}. This is a fault of the bot: report it.")
-            spool.keep(claim)
+            redact = Redactor(told(self.settings), carried=carried_values(self.settings.home, claim.spec))
+            spool.keep(claim, redact)
             self.say(f"claim: {claim.spec.kind} for {_about(claim)}")
-            redact = Redactor(carried=carried_values(self.settings.home, claim.spec))
             report = redact.report(self.carry_out(claim, client, spool.folder(job)))
             spool.write(report)
             self.say(f"report: {report.outcome}. {report.sentence}")

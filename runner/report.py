@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from runner.client import RefusedError, UnreachableError
 from runner.contract import JobSpec
-from runner.steps.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,10 +22,13 @@ if TYPE_CHECKING:
 
     from runner.client import Client
     from runner.contract import Claim, Report
+    from runner.steps.redact import Redactor
 
 REPORT_FILE = "report.json"
 KEY_FILE = "key"
 SPEC_FILE = "spec.json"
+WRITTEN = ("issue", "plan", "feedback", "ledger", "known", "recommendation", "lessons")
+"""What of a specification people and agents wrote, so that anything may stand in it."""
 RESEND_DEADLINE = 5.0
 """Seconds that one spooled report of an earlier job may hold up the start of the next."""
 MAX_RESENDS = 20
@@ -45,11 +47,12 @@ class Spool:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
 
-    def keep(self, claim: Claim) -> None:
-        """Keep what the job is and its key for the report, whoever writes and sends it."""
+    def keep(self, claim: Claim, redact: Redactor) -> None:
+        """Keep what the job is, and its key for the report, whoever writes and sends it; people's words redacted."""
         folder = self.folder(claim.spec.job)
-        kept = Redactor().cleaned(claim.spec.model_dump(mode="json"))  # an issue may hold a token
-        write_atomically(folder / SPEC_FILE, json.dumps(kept, indent=1).encode())
+        spec = claim.spec.model_dump(mode="json")
+        spec |= {name: redact.cleaned(spec[name]) for name in WRITTEN}
+        write_atomically(folder / SPEC_FILE, json.dumps(spec, indent=1).encode())
         write_atomically(folder / KEY_FILE, claim.job_key.encode())
 
     def owes(self, job: str) -> JobSpec | None:

@@ -114,11 +114,15 @@ class RunLog:
                 unknown=self._unknown,
             )
         )
-        self._events.close()
-        self.raw.close()
+        self.close()
         (self.folder / LOG_FILE).write_text(self._story.render(), encoding="utf-8")
         for path in self.folder.iterdir():
             path.chmod(0o400)
+
+    def close(self) -> None:
+        """Let go of the files; a log that is only closed reads as one of a run that was killed."""
+        self._events.close()
+        self.raw.close()
 
     def _write(self, event: Event) -> None:
         texts = {name: self._clean(value, name) for name, value in event if isinstance(value, str) and name != "kind"}

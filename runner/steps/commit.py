@@ -53,14 +53,14 @@ def inspect(job: Job, workspace: Workspace) -> tuple[str, ...]:
 
 def commit_work(job: Job, workspace: Workspace) -> None:
     """Commit the tree as the agent left it."""
-    workspace.commit(_message(job, _subject(job)), AUTHOR, when=job.now())
+    workspace.commit(message(job, _subject(job)), AUTHOR, when=job.now())
 
 
 def commit_afresh(job: Job, workspace: Workspace, carried: Sequence[str]) -> None:
     """Put one commit in the place of all that were not pushed, where these hold a secret that the files do not."""
     if holds_secrets(job, workspace, carried):
         job.ledger.note(NOTE)
-        workspace.commit(_message(job, _subject(job)), AUTHOR, when=job.now(), afresh=True)
+        workspace.commit(message(job, _subject(job)), AUTHOR, when=job.now(), afresh=True)
 
 
 def commit_lessons(job: Job, workspace: Workspace, lessons: Sequence[Lesson]) -> Written:
@@ -68,10 +68,10 @@ def commit_lessons(job: Job, workspace: Workspace, lessons: Sequence[Lesson]) ->
     written = to_write(job, workspace.head, lessons)
     job.ledger.note(*written.refused)
     for path, content in written.files:
-        _write_inside(workspace.tree, path, content, job.sandbox.owner)
+        write_inside(workspace.tree, path, content, job.sandbox.owner)
     if written.files:
-        message = _message(job, f"Note what was learned (#{job.spec.issue.number})")
-        workspace.add(dict(written.files), message, AUTHOR, when=job.now())
+        words = message(job, f"Note what was learned (#{job.spec.issue.number})")
+        workspace.add(dict(written.files), words, AUTHOR, when=job.now())
     return written
 
 
@@ -85,11 +85,12 @@ def _subject(job: Job) -> str:
     return f"{one_line(title, MAX_SUBJECT)} (#{job.spec.issue.number})"
 
 
-def _message(job: Job, subject: str) -> str:
+def message(job: Job, subject: str) -> str:
+    """Return a commit message of the runner's; ``subject`` is its first line."""
     return f"{subject}\n\n{TRAILER}: {job.spec.plan_uid}\n"
 
 
-def _write_inside(tree: Path, path: str, content: bytes, owner: Owner | None) -> None:
+def write_inside(tree: Path, path: str, content: bytes, owner: Owner | None) -> None:
     """Write a new file below ``tree``, in which an agent may have planted links."""
     folder = tree
     for part in Path(path).parent.parts:

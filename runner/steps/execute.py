@@ -22,6 +22,7 @@ from runner.steps.commit import commit_afresh, commit_lessons, commit_work, insp
 from runner.steps.describe import describe
 from runner.steps.inspection import inspected
 from runner.steps.lessons import inherited, written_of
+from runner.steps.logs import commit_logs, inherited_logs
 from runner.steps.prepare import fetch
 from runner.steps.prompt import prompt_of
 from runner.store import StoreError
@@ -89,7 +90,7 @@ def run(job: Job, expected: str | None) -> Ending:
         owner=job.sandbox.owner,
         job=spec.job,
     )
-    own = inherited(job, spec.head, base) if spec.head else {}
+    own = inherited(job, spec.head, base) | inherited_logs(job, spec.head, base) if spec.head else {}
     execution = Execution(job, workspace, base, spec.base, own=own)
     try:
         talk = _work(execution)
@@ -233,6 +234,7 @@ def _take(execution: Execution, reply: Reply) -> None:
 def _judge(execution: Execution, checks: Checks) -> Back | None:
     """Run the gates over the commit, then look whether it still merges."""
     job = execution.job
+    execution.own |= commit_logs(job, execution.workspace)
     commit_afresh(job, execution.workspace, checks.ready.values())
     head = execution.workspace.head
     job.enter(Phase.GATES, f"checking {head[:10]}")

@@ -20,33 +20,39 @@ if TYPE_CHECKING:
 
 PLACE = re.compile(rf"{re.escape(OVERRIDES)}/(?:{'|'.join(Unit)})/Logs/\d{{4}}-\d\d-\d\d-plan-\d+-\d+\.md")
 """``.twogate/promptware/<Unit>/Logs/<date>-plan-<issue>-<n>.md``."""
+MOST = 2_000
+"""Logs of a commit that are looked at."""
+MAX_FILE = 64_000
+"""Bytes of one that are looked at; the short log is shorter."""
 
 
-def logs_at(job: Job, commit: str) -> dict[bytes, bytes]:
-    """Return the logs that a commit has and the job's base has not, by path: those that jobs of this plan wrote."""
-    store = job.store
-    before = set(store.files(job.spec.base))
-    paths = (path for path in store.files(commit) if path not in before and PLACE.fullmatch(display(path)))
-    return {path: store.read(commit, path) or b"" for path in paths}
+def inherited_logs(job: Job, head: str, base: str) -> dict[bytes, bytes]:
+    """Return the logs that the branch brings along from the plan's earlier jobs: path to content."""
+    before = set(_logs(job, base))
+    return {path: content for path, content in _logs(job, head).items() if path not in before}
 
 
 def commit_logs(job: Job, workspace: Workspace) -> dict[bytes, bytes]:
-    """Commit the short logs that are not on the branch yet, by themselves; return what the runner wrote there in all."""
+    """Commit the short logs of the job that are not on the branch yet, by themselves; return what was written."""
     if not job.spec.logs.commit:
         return {}
-    own = logs_at(job, workspace.head) if job.spec.head else {}
-    written = set(own.values()) | set(logs_at(job, workspace.head).values())
-    taken = {display(path) for path in job.store.files(workspace.head)}
-    files: dict[str, bytes] = {}
+    there, files = _logs(job, workspace.head), dict[str, bytes]()
+    taken = {display(path) for path in there}
     for log in sorted(job.folder.glob(f"*/{LOG_FILE}")):
         name, content = NAME.fullmatch(log.parent.name), log.read_bytes()
-        if name and content not in written:
+        if name and content not in there.values():
             files[_free(job, name[1], taken | files.keys())] = content
     for path, content in files.items():
         write_inside(workspace.tree, path, content, job.sandbox.owner)
     if files:
-        workspace.commit(message(job, f"Note what was run (#{job.spec.issue.number})"), AUTHOR, when=job.now())
-    return own | {path.encode(): content for path, content in files.items()}
+        subject = f"Note what agents did (#{job.spec.issue.number})"
+        workspace.add(files, message(job, subject), AUTHOR, when=job.now())
+    return {path.encode(): content for path, content in files.items()}
+
+
+def _logs(job: Job, commit: str) -> dict[bytes, bytes]:
+    found = (path for path in job.store.files(commit, [OVERRIDES.encode()]) if PLACE.fullmatch(display(path)))
+    return job.store.contents(commit, sorted(found, reverse=True)[:MOST], MAX_FILE)
 
 
 def _free(job: Job, unit: str, taken: set[str]) -> str:

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.contract import JobSpec
+    from runner.settings import Settings
 
 SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 """Variables whose values are never shown."""
 SHORTEST_SECRET = 6
 """Characters from which on a value is taken for a secret; shorter ones would blot out ordinary text."""
+NO_WORD = 20
+"""Characters from which on a value is none that stands in a plan by chance."""
 SETTING = re.compile(r"^[ \t]*(?:export[ \t]+)?\w+[ \t]*=[ \t]*[\"']?([^\s\"']{16,})", re.MULTILINE)
 """A setting whose value is long enough to be a secret."""
 MAX_SETTINGS = 64_000
@@ -35,6 +38,12 @@ BREAK = re.compile(r"\\+[nr]|[\r\n]")
 LAST = re.compile(rf"(?:{BREAK.pattern})\Z")
 NAMES = frozenset({"job", "base", "head", "tree", "salvaged"})
 """Fields of a report that hold a name of the runner's own making."""
+
+
+def told(settings: Settings) -> dict[str, str]:
+    """Return the variables that an agent may have been told, or that are too long to be a word of its own."""
+    known = settings.environment
+    return {n: value for n, value in known.items() if n in settings.agent_env or len(value) >= NO_WORD}
 
 
 def carried_values(home: Path, spec: JobSpec) -> tuple[str, ...]:

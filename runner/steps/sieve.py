@@ -20,6 +20,9 @@ OVERLAP = 12_000
 """Of these, the last ones that stay held: longer than any credential that is known by its form."""
 KEY_HEAD = "-----BEGIN "
 """How a private key begins, which ends lines later."""
+HEAD_LENGTH = 60
+"""Characters within which the head of a key says that it is one."""
+KEY_END = "-----END "
 
 
 class Sieve:
@@ -35,9 +38,10 @@ class Sieve:
         self._held += self._decoder.decode(chunk)
         if b"\n" not in chunk and len(self._held) < HOLD:
             return b""
-        text = self._redact(self._held)
+        begun = self._begun_key()
+        text = self._redact(self._held[:begun])
         end = self._safe(text)
-        self._held = text[end:]
+        self._held = text[end:] + self._held[begun:]
         return self._lines(text[:end])
 
     def close(self) -> bytes:
@@ -45,14 +49,18 @@ class Sieve:
         rest, self._held = self._held + self._decoder.decode(b"", final=True), ""
         return self._lines(self._redact(rest, cut=True)) if rest else b""
 
+    def _begun_key(self) -> int:
+        """Return where a private key begins whose end has not come yet, the length of what is held where none does."""
+        held, head = self._held, self._held.rfind(KEY_HEAD)
+        known = "PRIVATE KEY" in held[head : head + HEAD_LENGTH] or len(held) - head < HEAD_LENGTH
+        ended = KEY_END in held[head:] or len(held) - head > HOLD
+        return head if head >= 0 and known and not ended else len(held)
+
     def _safe(self, text: str) -> int:
         """Return up to where ``text`` can be let go."""
         end = text.rfind("\n") + 1
         if len(text) - end >= HOLD:
             end = len(text) - OVERLAP
-        head = text.rfind(KEY_HEAD, max(0, end - OVERLAP), end)
-        if head >= 0 and "PRIVATE KEY" in text[head : head + 60]:
-            end = head
         begun = self._redact.begun(text[:end])
         return begun if begun == end else text.rfind("\n", 0, begun) + 1 or begun
 

@@ -11,6 +11,7 @@ from runner.client import Client
 from runner.contract import Claim, Issue, JobKind, JobSpec, Outcome, Report, Repository
 from runner.report import KEY_FILE, REPORT_FILE, SPEC_FILE, Spool, write_atomically
 from runner.settings import Settings
+from runner.steps.redact import Redactor
 from tests.runner.bot_on_loopback import JOB_KEY, Bot, BotServer
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def client(bot: Bot, tmp_path: Path) -> Iterator[Client]:
 
 
 def test_files_are_for_the_runner_alone(spool: Spool) -> None:
-    spool.keep(claim_of("abcdefgh-1"))
+    spool.keep(claim_of("abcdefgh-1"), Redactor())
     spool.write(report_of("abcdefgh-1"))
     folder = spool.folder("abcdefgh-1")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -68,7 +69,7 @@ def test_files_are_for_the_runner_alone(spool: Spool) -> None:
 
 
 def test_an_accepted_report_forgets_the_key(spool: Spool, bot: Bot, client: Client) -> None:
-    spool.keep(claim_of("abcdefgh-1"))
+    spool.keep(claim_of("abcdefgh-1"), Redactor())
     spool.write(report_of("abcdefgh-1"))
     assert spool.send("abcdefgh-1", client, print, deadline=5)
     assert bot.reports["abcdefgh-1"] == report_of("abcdefgh-1")
@@ -77,7 +78,7 @@ def test_an_accepted_report_forgets_the_key(spool: Spool, bot: Bot, client: Clie
 
 def test_reports_wait_for_the_bot_and_are_resent_oldest_first(spool: Spool, bot: Bot, client: Client) -> None:
     for job in ("abcdefgh-1", "abcdefgh-2"):
-        spool.keep(claim_of(job))
+        spool.keep(claim_of(job), Redactor())
         spool.write(report_of(job))
     bot.away = True
     said: list[str] = []
@@ -94,7 +95,7 @@ def test_reports_wait_for_the_bot_and_are_resent_oldest_first(spool: Spool, bot:
 def test_a_report_that_the_bot_does_not_want_is_dropped_with_a_line(
     spool: Spool, bot: Bot, client: Client, status: int
 ) -> None:
-    spool.keep(claim_of("abcdefgh-1"))
+    spool.keep(claim_of("abcdefgh-1"), Redactor())
     spool.write(report_of("abcdefgh-1"))
     bot.refuse_report = status
     said: list[str] = []
@@ -104,7 +105,7 @@ def test_a_report_that_the_bot_does_not_want_is_dropped_with_a_line(
 
 
 def test_a_key_without_a_report_is_not_sent(spool: Spool, client: Client) -> None:
-    spool.keep(claim_of("abcdefgh-1"))
+    spool.keep(claim_of("abcdefgh-1"), Redactor())
     spool.resend(client, pytest.fail)
     assert spool.unsent() == []
 

@@ -72,12 +72,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(form="log")
 
 
-def show(home: Path, asked: Request, out: BinaryIO = sys.stdout.buffer) -> None:
-    """Write what is asked for; raises :class:`NoLogError`.
+def show(home: Path, asked: Request, out: BinaryIO | None = None) -> None:
+    """Write what is asked for, to standard output where nothing else is named; raises :class:`NoLogError`.
 
     One run is shown, several are listed. Nothing but a raw stream can drive the terminal.
     """
-    found = _found(home / "jobs", asked)
+    found, out = _found(home / "jobs", asked), out or sys.stdout.buffer
     if asked.follow is not None:
         _follow(found[-1], asked.form, asked.follow, out)
     elif len(found) > 1 and asked.form == "log":

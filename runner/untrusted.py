@@ -11,14 +11,53 @@ import unicodedata
 
 VARIATION_SELECTORS = frozenset([*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
 """Marks that change how a character looks, and can carry any number of hidden bytes."""
-BLANKS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f")
+BLANKS = frozenset("\U0001d159\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f")
 """Characters that count as letters or symbols and show nothing."""
-COMMENT = re.compile(r"<!--.*?(?:--!?>|\Z)", re.DOTALL)
-"""HTML comments, in code as well, since where code begins is a matter of the renderer. An open one hides the rest."""
+REMOVED = "[comment removed]"
+COMMENT = re.compile(
+    r"<!--.*?(?:--!?>|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?(?!php|=|xml).*?(?:\?>|\Z)|<![A-Z][^>]*(?:>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""What HTML shows nobody: comments, CDATA, instructions, declarations; in code as well, since where code begins is a
+matter of the renderer. An open one hides the rest."""
 LINK_COMMENT = re.compile(r"^[ ]{0,3}\[[^\]\n]*\]:[ \t]*(?:#|<>)?[ \t]*(?:[\"'(][^\n]*)?$", re.MULTILINE)
 """A link definition that leads nowhere, whose title is a comment that Markdown doesn't show."""
-LOOK_ALIKE = re.compile(r"(?:begin|end|start|stop|close)[\W_]{0,12}(?:of[\W_]{0,6})?(?:the[\W_]{0,6})?untrusted")
-"""What a fence says, by whichever signs it is surrounded."""
+LIKE = {
+    "a": "\u0430\u03b1",
+    "b": "\u0432\u03b2\u0299",
+    "c": "\u0441\u03f2",
+    "d": "\u0501\u1d05\u13a0",
+    "e": "\u0435\u03b5\u1d07\u13ac3",
+    "f": "\u0493",
+    "g": "\u050d\u0262",
+    "h": "\u04bb\u043d\u0570",
+    "i": "\u0456\u03b9\u026a1",
+    "l": "\u04cf",
+    "n": "\u03bd\u0578\u0274",
+    "o": "\u043e\u03bf0",
+    "p": "\u0440\u03c1",
+    "r": "\u0280\u13a1\u0433",
+    "s": "\u0455\ua731\u13da5",
+    "t": "\u0442\u03c4\u1d1b\u13a2",
+    "u": "\u03c5\u057d\u1d1c",
+}
+"""Letters of other scripts, small capitals and digits, by the Latin letter that each passes for."""
+LIKENESS = str.maketrans({like: letter for letter, likes in LIKE.items() for like in likes})
+
+
+def _spaced(*words: str) -> str:
+    """Return a pattern of ``words`` that finds them with signs between their letters as well."""
+    return "|".join(r"[\W_]{0,3}".join(word) for word in words)
+
+
+UNTRUSTED = re.compile(_spaced("untrusted"))
+LOOK_ALIKE = re.compile(
+    rf"(?<![a-z])(?:{_spaced('begin', 'end', 'start', 'stop', 'close')})[\W_]{{0,40}}"
+    rf"(?:of[\W_]{{0,6}})?(?:the[\W_]{{0,6}})?{UNTRUSTED.pattern}|here the prompt of run"
+)
+"""What a fence says, by whichever signs it is surrounded, and what ends a prompt."""
+RULE = re.compile(r"[\W_]{3}")
+"""What a fence begins and ends with, in whatever signs."""
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", re.DOTALL)
 """Sequences that drive a terminal (ECMA-48): colours, titles, links."""
 
@@ -31,8 +70,8 @@ def fence(label: str, text: str, marker: str) -> str:
 def clean_markdown(text: str, marker: str) -> str:
     """Return Markdown of a person as it is seen on the page: without comments and without what is invisible."""
     seen = visible(text)
-    seen = COMMENT.sub("[comment removed]", seen)
-    seen = LINK_COMMENT.sub("[comment removed]", seen)
+    seen = COMMENT.sub(REMOVED, seen)
+    seen = LINK_COMMENT.sub(REMOVED, seen)
     return _without_fences(seen, marker)
 
 
@@ -62,8 +101,11 @@ def _without_fences(text: str, marker: str) -> str:
 
 
 def _is_look_alike(line: str, marker: str) -> bool:
-    plain = unicodedata.normalize("NFKC", line).casefold()
-    return bool(LOOK_ALIKE.search(plain)) or marker.casefold() in plain
+    plain = unicodedata.normalize("NFKD", line.replace(REMOVED, "")).casefold()
+    bare = "".join(c for c in plain if not unicodedata.category(c).startswith("M"))
+    said = bare.translate(LIKENESS).strip()
+    ruled = RULE.fullmatch(said[:3]) or RULE.fullmatch(said[-3:])
+    return marker.casefold() in bare or bool(LOOK_ALIKE.search(said) or (ruled and UNTRUSTED.search(said)))
 
 
 def cut(text: str, limit: int, *, end: bool = False) -> str:

@@ -18,7 +18,7 @@ import yaml
 
 from tests.demo import confinement, players
 from tests.demo.pages import write_pages
-from tests.demo.promises import broken
+from tests.demo.promises import INSTRUCTIONS, broken, instructions
 from tests.demo.refusal import Refusal
 from tests.demo.stage import set_stage
 from tests.demo.story import Scene, Teller, perform
@@ -105,6 +105,9 @@ def ending(town: Town, scenes: list[Scene], pages: list[Path], faults: list[str]
     print("\nThe threads and pull requests, as pages to open:", *pages, sep="\n  ")
     for fault in faults:
         print(f"BROKEN: {fault}")
+    log = instructions(town, scenes)
+    print(f"\nEvery change of what agents are told (git log -- {' '.join(INSTRUCTIONS)}):")
+    print("\n".join(f"  {line}  merged with pull request #{pull}" for line, pull in log) or "  none")
     print("\nEvery promise held.\n" if not faults else f"\n{len(faults)} promises were broken.\n")
     for scene in scenes:
         plan = town.plan(scene.issue)

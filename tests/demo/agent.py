@@ -66,7 +66,7 @@ def play(task, unit, attempt):
             attempts = task["attempts"]
             for change in attempts[min(attempt, len(attempts)) - 1]:
                 edit(**change)
-        return {"status": "done", "summary": task["summary"]}
+        return {"status": "done", "summary": task["summary"], "lessons": task.get("lessons", [])}
     return task[{"CreatePlan": "plan", "UpdatePlan": "updated_plan", "CreatePr": "pull_request"}[unit]]
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tests.demo.story import Scene
     from tests.town import Town
 
+INSTRUCTIONS = ("promptware", ".twogate/promptware")
+"""Where a repository keeps what agents are told."""
 MARK = re.compile(r"^<!-- twogate:(\S+) -->")
 
 
@@ -33,8 +35,29 @@ def broken(town: Town, scenes: list[Scene], *, scripted: bool, sound: bool) -> l
         found += [f"#{scene.issue}: {fault}" for fault in _pull(town, scene)]
         found += [f"#{scene.issue}: {fault}" for fault in _mistakes(town, scene)] if scripted else []
         found += [f"#{scene.issue}: {fault}" for fault in _checks(town, scene)] if sound else []
+    found += list(_instructions(town, scenes, scripted=scripted))
     found += [f"not as GitHub describes it: {problem}" for problem in town.github.problems]
     return found
+
+
+def instructions(town: Town, scenes: list[Scene]) -> list[tuple[str, int | None]]:
+    """Return what ``git log`` says of the instructions, the newest first: a line a commit, and the pull request of it."""
+    place = town.github.hub.git_dir(town.github.hub.repo(*REPOSITORY.split("/")))
+    pulls: dict[str, int | None] = {}
+    for plan in (town.plan(scene.issue) for scene in scenes):
+        its = gitstore.text(place, "rev-list", f"{plan.review.work.base}..{plan.review.work.head}", "--", *INSTRUCTIONS)
+        pulls |= dict.fromkeys(its.split(), plan.pull_request)
+    log = gitstore.text(place, "log", "--format=%H %h %s", "HEAD", "--", *INSTRUCTIONS).splitlines()
+    return [(shown, pulls.get(sha)) for sha, _, shown in (line.partition(" ") for line in log)]
+
+
+def _instructions(town: Town, scenes: list[Scene], *, scripted: bool) -> Iterator[str]:
+    """Look whether every change of what agents are told came with a pull request that people merged."""
+    log = instructions(town, scenes)
+    yield from (f"what agents are told was changed beside every pull request: {line}" for line, pull in log if not pull)
+    wanted = [lesson["text"] for scene in scenes for lesson in scene.task.get("lessons", ())] if scripted else []
+    if len(log) < len(wanted):
+        yield f"{len(wanted)} lessons were learned, and the log of the instructions has {log}"
 
 
 def _repository(town: Town, merges: int) -> Iterator[str]:

@@ -38,6 +38,14 @@ ROUND: Task = {
         [{"path": "shop/basket.py", "find": "in self.items))", "replace": "in self.items), 2)"}],
     ],
     "summary": "The total is rounded to two places; a test with three items at 1.10 was written first.",
+    "lessons": [
+        {
+            "unit": "ExecutePlan",
+            "kind": "pitfall",
+            "text": "Prices are floats in euros: round to two places once, where a sum leaves the basket.",
+            "paths": ["shop/basket.py"],
+        }
+    ],
     "pull_request": {
         "title": "Round the basket's total to whole cents",
         "body": "Three items at 1.10 came to 3.3000000000000003. The sum is now rounded to two places.",

@@ -80,6 +80,14 @@ def _page(places: Places, module: str | None) -> Task:
         },
         "attempts": [first, second],
         "summary": f"Wrote `{places.page}` and named it in `{places.shared}`.",
+        "lessons": [
+            {
+                "unit": "ExecutePlan",
+                "kind": "convention",
+                "text": f"A page that is no draft any more is named in `{places.shared}`.",
+                "paths": [places.page, places.shared],
+            }
+        ],
         "pull_request": {
             "title": "Add a page about the demo",
             "body": f"Adds `{places.page}`, named in `{places.shared}`.",

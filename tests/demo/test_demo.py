@@ -70,6 +70,10 @@ def test_three_issues_become_three_merged_pull_requests_with_their_costs(tmp_pat
     assert "verifying -> executing: phase agent" in said, "a check sent work back to the agent"
     assert "| ExecutePlan (2 attempts) |" in end
     assert "| UpdatePlan |" in end
+    learned = re.findall(
+        r"^  [0-9a-f]+ Note what was learned \(#\d+\)  merged with pull request #\d+$", said, re.MULTILINE
+    )
+    assert len(learned) == 1, "each change of what agents are told stands in the log, with the pull request of it"
     pages = sorted(path.name for path in tmp_path.glob("*.html"))
     assert [name.split("-")[0] for name in pages] == ["issue"] * 3 + ["pull"] * 3
     assert all("<html" in (tmp_path / name).read_text() for name in pages)

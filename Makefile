@@ -7,6 +7,8 @@ REPO ?=
 AGENT ?=
 JSON ?=
 SCENARIOS ?=
+UNIT ?= CreatePlan
+WITH ?= HEAD work-tree
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
@@ -77,6 +79,10 @@ screenshots: venv ## pictures of typical threads for the docs (needs Chromium, o
 .PHONY: bench
 bench: venv ## measure; JSON=file writes the same as a list
 	$(BIN)/python -m bench $(if $(JSON),--json '$(JSON)')
+
+.PHONY: eval
+eval: venv ## measure a unit's instructions on a scripted model, which is free (UNIT=ExecutePlan WITH='main work-tree')
+	$(BIN)/python -m tests.evals --unit $(UNIT) --program $(WITH) --jobs 2
 
 .PHONY: lock
 lock: ## resolve the dependencies anew (needs uv)

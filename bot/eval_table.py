@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from bot.lifecycle.costs import Amount, dollars
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from runner.evals.trial import Trial
 
 LETTERS = "AB"
-CENT = Decimal("0.0001")
 
 
 def lines(measured: Measured) -> Iterator[str]:
@@ -59,14 +57,18 @@ def _totals(found: Sequence[Figures]) -> Iterator[list[str]]:
     yield ["TOKENS", *(_at_least(f"{each.tokens:,}", each) for each in found), *_more(found, "tokens", ",")]
     spent = [dollars(Amount(value=each.usd, at_least=not each.complete)) for each in found]
     yield ["DOLLARS", *spent, *_more(found, "usd", ".4f")]
-    yield ["MINUTES", *(f"{each.minutes:.1f}" for each in found), *_more(found, "minutes", ".1f")]
+    yield ["MINUTES", *(f"{each.minutes:.2f}" for each in found), *_more(found, "minutes", ".2f")]
 
 
 def _passed(each: Figures) -> str:
     if each.rate is None:
         return "-"
     low, high = each.interval
-    return f"{each.passed} of {each.measured}, {each.rate:.0%} ({low:.0%} to {high:.0%})"
+    return f"{each.passed} of {each.measured} ({_percent(low)} to {_percent(high)} %)"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}"
 
 
 def _at_least(text: str, each: Figures) -> str:
@@ -76,7 +78,11 @@ def _at_least(text: str, each: Figures) -> str:
 def _gap(found: Sequence[Figures]) -> Iterator[str]:
     if len(found) > 1:
         between = difference(found[0], found[1])
-        yield "-" if between is None else f"{_points(_rates(found))} ({_points(between[0])} to {_points(between[1])})"
+        yield (
+            "-"
+            if between is None
+            else f"{_points(_rates(found))} points ({_points(between[0])} to {_points(between[1])})"
+        )
 
 
 def _rates(found: Sequence[Figures]) -> float:

@@ -15,7 +15,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from runner import housekeeping
+from runner import housekeeping, prompt_command
 from runner.client import Client, ClientError
 from runner.contract import Outcome
 from runner.doctor import doctor
@@ -43,8 +43,8 @@ CLEAN_REPORT = 2.0
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     parsed = _parser().parse_args(arguments)
-    if parsed.command == "mcp":
-        return client.main(["mcp"])
+    if parsed.command in {"mcp", "prompt"}:
+        return client.main(["mcp"]) if parsed.command == "mcp" else prompt_command.prompt(parsed)
     try:
         settings = from_environment(os.environ, offline=parsed.command != "run")
     except SettingsError as faults:
@@ -167,6 +167,8 @@ def _parser() -> argparse.ArgumentParser:
     for name, what in (("run", "carry out one job"), ("clean", "remove what a job left, or all that runs no more")):
         command = commands.add_parser(name, help=what, description=f"{what.capitalize()}.")
         command.add_argument("--job", required=name == "run", type=_job_id, metavar="ID", help="the job's id")
+    what = "print what an agent of a unit would be told"
+    prompt_command.add_arguments(commands.add_parser("prompt", help=what, description=prompt_command.ABOUT))
     what = f"offer the tools of the run that {client.SOCKET_NAME} names over the Model Context Protocol"
     commands.add_parser("mcp", help=what, description=f"{what[0].upper()}{what[1:]}, on standard input and output.")
     what = "say what this machine offers, and what is missing"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -418,3 +419,32 @@ def test_a_unit_is_given_what_its_head_names_and_nothing_else() -> None:
     assert "Otherwise." in prompt
     assert "## The plan" not in prompt
     assert "## Issue" not in prompt
+
+
+GOLDEN = Path(__file__).parent / "golden"
+"""A prompt of each unit, without the schema: what a change of words or order does is read in its diff."""
+
+
+@pytest.mark.parametrize("unit", Unit)
+def test_a_composed_prompt_is_as_it_was(unit: Unit) -> None:
+    lesson = LessonFile("p", unit, "o/r#1", "fact", ("src/**",), date(2026, 11, 1), "Mind the gap here.")
+    parts = _parts(
+        unit,
+        policy=Terms((GateSpec(name="tests", run="pytest -q"),), protected=("db/**",), budget=Budget()),
+        feedback=(
+            Feedback(kind="update", author="bea", text="Otherwise."),
+            Feedback(kind="rejection", author="cleo", text="Not by a global."),
+        ),
+        known=(KnownPlan(issue=3, title="Mend the gate", state="in_review", files=("gate.py",)),),
+        ledger=Ledger(missing=("The docs.",)),
+        recommendation=Recommendation(title="Sweep", reason="Dust."),
+        lessons=(lesson,),
+        failed_gates=(FailedGate("tests", "Exit code 1.", Path("/run/in/gate.txt"), "E assert 1 == 2"),),
+        facts=("src/a.py changed on the default branch.",),
+        conflicts=("src/a.py",),
+    )
+    prompt = compose(parts, MARKER).replace(schemas.render(parts.program.front.output), "(the schema)\n")
+    path = GOLDEN / f"prompt-{unit}.md"
+    if os.environ.get("TWOGATE_GOLDEN") == "write":
+        path.write_text(prompt)
+    assert path.read_text() == prompt, "TWOGATE_GOLDEN=write writes it anew"

@@ -1,0 +1,83 @@
+"""``twogate-runner prompt``: print what an agent would be told, from a checkout and files alone.
+
+Nothing is asked of the bot, the network or a model. The unit, its overlay and the lessons come from the commit that
+``--base`` names; the issue and the plan come from files. Of what only a running job knows (how its checks failed, where
+the work stands) there is nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from runner import memory
+from runner.contract import Issue
+from runner.git import Git, GitError, display, split
+from runner.program import OVERRIDES, load
+from runner.promptware import PromptInput, PromptwareError, compose, digest
+from runner.results import PlanDocument, Unit
+
+if TYPE_CHECKING:
+    import argparse
+
+ABOUT = (
+    "Print what an agent of a unit would be told, from a checkout and files alone: the instructions and lessons of a "
+    "commit, the issue from a file or standard input, the plan from a JSON file. Its hash goes to standard error."
+)
+MARKER = "0" * 16
+"""Stands for the marker, which in a run is random: nobody outside may know it."""
+RESULT = Path("result.json")
+"""Stands for the run's result file."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what ``prompt`` takes."""
+    parser.add_argument("--unit", required=True, type=Unit, choices=list(Unit), metavar="UNIT", help=", ".join(Unit))
+    parser.add_argument("--issue", required=True, type=int, metavar="N", help="the issue's number")
+    parser.add_argument(
+        "--text", default="-", metavar="FILE", help="the issue: its title, an empty line, its body; - for stdin"
+    )
+    parser.add_argument("--plan", type=Path, metavar="FILE", help="the plan, JSON as the schema plan has it")
+    parser.add_argument("--base", default="HEAD", metavar="REV", help="the commit whose instructions count (HEAD)")
+    parser.add_argument("--repo", type=Path, default=Path(), metavar="DIR", help="the checkout (the current folder)")
+
+
+def prompt(parsed: argparse.Namespace) -> int:
+    """Print the prompt, and to standard error its hash; return the exit code, 2 where something can't be used."""
+    try:
+        parts = _parts(parsed)
+        text = compose(parts, MARKER)
+    except (PromptwareError, OSError, ValidationError, GitError, UnicodeDecodeError) as error:
+        sys.stderr.write(f"prompt: {error}\n")
+        return 2
+    sys.stdout.write(text)
+    source = "the repository's" if parts.program.overridden else "built-in"
+    sys.stderr.write(
+        f"prompt: sha256 {digest(text, parts, MARKER)}, {len(text.encode())} bytes, unit {source}, "
+        f"{len(parts.lessons)} lessons; marker and result file are stand-ins\n"
+    )
+    return 0
+
+
+def _parts(parsed: argparse.Namespace) -> PromptInput:
+    git = Git(parsed.repo.resolve() / ".git")
+    commit = git.run("rev-parse", "--verify", "--end-of-options", f"{parsed.base}^{{commit}}").decode().strip()
+    paths = split(git.run("ls-tree", "-r", "-z", "--name-only", commit))
+    there = {display(path): path for path in paths}
+
+    def read(path: str) -> bytes | None:
+        return git.run("cat-file", "blob", f"{commit}:".encode() + there[path]) if path in there else None
+
+    said = sys.stdin.read() if parsed.text == "-" else Path(parsed.text).read_text(encoding="utf-8")
+    title, _, body = said.strip().partition("\n")
+    plan = PlanDocument.model_validate_json(parsed.plan.read_bytes()) if parsed.plan else None
+    program = load(parsed.unit, read)
+    kept = {path: read(path) or b"" for path in there if path.startswith(f"{OVERRIDES}/") and "/Memory/" in path}
+    lessons = memory.choose(
+        memory.parse(kept), parsed.unit, plan.files if plan else (), program.front.memory, memory.Paths(paths)
+    )
+    issue = Issue(number=parsed.issue, title=title, body=body.strip(), author="somebody")
+    return PromptInput(program=program, result_file=RESULT, issue=issue, plan=plan, lessons=lessons)

@@ -117,6 +117,8 @@ def _verdict(found: Sequence[Figures]) -> str:
     between = difference(found[0], found[1])
     if between is None:
         return ""
+    if not _rates(found):
+        return "Both pass equally often."
     if between[0] <= 0 <= between[1]:
         return "The difference in passes can be chance (95 %): more cases, or --repeat, would tell."
     return f"B passes {'more' if between[0] > 0 else 'less'} often than A, and hardly by chance (95 %)."

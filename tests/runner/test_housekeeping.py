@@ -9,7 +9,7 @@ import pytest
 
 from runner import housekeeping
 from runner.housekeeping import tidy
-from runner.leftovers import alone
+from runner.leftovers import Leftovers, alone
 from runner.place import Place
 from tests.runner.workbench import BOT, UID, Bench, bench, sh
 
@@ -101,3 +101,17 @@ def test_locks_of_a_git_that_was_killed_with_its_runner_are_removed(place: Bench
     assert place.store.ref("refs/twogate/x") == place.base
     place.store.drop_refs("refs/twogate/x")
     assert place.store.tampered() == ()
+
+
+def test_logs_stay_as_many_days_as_their_job_says_and_longer_where_the_report_is_unsent(tmp_path: Path) -> None:
+    for name, days in (("abcdefgh-1", 2), ("abcdefgh-2", 90)):
+        folder = tmp_path / "jobs" / name
+        folder.mkdir(parents=True)
+        (folder / "spec.json").write_text(f'{{"logs": {{"keep_days": {days}}}}}')
+    owed = tmp_path / "jobs" / "abcdefgh-3"
+    owed.mkdir()
+    for name in ("report.json", "key"):
+        (owed / name).write_text("{}")
+    now = (tmp_path / "jobs").stat().st_mtime + 40 * 24 * 3600
+    Leftovers(tmp_path, "lab", lambda: now, lambda _: None).clean()
+    assert sorted(path.name for path in (tmp_path / "jobs").iterdir()) == ["abcdefgh-2", "abcdefgh-3"]

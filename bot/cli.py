@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from dotenv import dotenv_values
 
-from bot import costs_command, doctor, eval_command, serving, settings, tables
+from bot import costs_command, doctor, eval_command, memory_command, serving, settings, tables
 from bot.errors import ConfigError, TwogateError
 from bot.lifecycle.policy import PolicyError, parse_policy
 from bot.shipped import shipped
@@ -84,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     init.add_argument("--commit", required=True, type=_commit, help="commit of that repository to run, 40 characters")
     init.add_argument("--path", type=Path, default=Path(), help="folder of the repository to write into (.)")
     eval_command.add_arguments(command("eval", _eval, "measure a unit's instructions on small cases, side by side"))
+    memory_command.add_arguments(command("memory", _memory, "list a checkout's lessons; show one; make room"))
     policy = command("check-policy", _check_policy, "check a repository's policy file")
     policy.add_argument("file", type=Path, help="the file, .github/twogate.yml in a repository")
     return parser
@@ -222,6 +223,12 @@ def _init(arguments: argparse.Namespace) -> int:
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text)
     print(f"{target} is written. Commit it to the default branch, and set the variable TWOGATE_URL of the repository.")
+    return WELL
+
+
+def _memory(arguments: argparse.Namespace) -> int:
+    for line in memory_command.told(arguments):
+        print(line)
     return WELL
 
 

@@ -315,3 +315,33 @@ def parse_raw(output: bytes) -> tuple[Change, ...]:
 def display(path: bytes) -> str:
     r"""Return the path as UTF-8 text, undecodable bytes escaped as ``\xNN``."""
     return path.decode("utf-8", "backslashreplace")
+
+
+def discover(folder: Path) -> tuple[Path, Path | None]:
+    """Return the git directory that a person's ``folder`` belongs to, and the root of its work tree where it has one.
+
+    Asked in the person's own environment, for commands on their own checkout alone. Raises GitError, OSError.
+    """
+    git_dir = Path(_own(folder, "rev-parse", "--absolute-git-dir"))
+    try:
+        return git_dir, Path(_own(folder, "rev-parse", "--show-toplevel"))
+    except GitError:
+        return git_dir, None
+
+
+def identity(git_dir: Path) -> dict[str, str]:
+    """Return who the person is by their own configuration, as git's environment; raises GitError where nobody is."""
+    found = re.fullmatch(r"(.*) <(.*)> \d+ [+-]\d{4}", _own(git_dir, "var", "GIT_AUTHOR_IDENT"))
+    if found is None:
+        raise GitError("var", 1, "git does not know who you are; set user.name and user.email")
+    return {
+        f"GIT_{role}_{what}": found[n] for role in ("AUTHOR", "COMMITTER") for n, what in ((1, "NAME"), (2, "EMAIL"))
+    }
+
+
+def _own(folder: Path, command: str, *arguments: str) -> str:
+    asked = [program(), "-C", str(folder), command, *arguments]
+    answer = subprocess.run(asked, capture_output=True, timeout=PROBE_SECONDS, check=False)
+    if answer.returncode:
+        raise GitError(command, answer.returncode, answer.stderr.decode("utf-8", "replace"))
+    return os.fsdecode(answer.stdout).removesuffix("\n")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
+from runner.memory.files import LessonHead
 from runner.program import Extension, FrontMatter
 from runner.results import ExecutionSummary, Inspection, IssueText, PlanDocument, PullRequestText, SplitDocument
 
@@ -25,8 +26,9 @@ SCHEMAS: dict[str, type[Message]] = {
     "inspection": Inspection,
     "pull_request": PullRequestText,
     "issue": IssueText,
+    "lesson": LessonHead,
 }
-"""By the name that a unit's front matter gives as its output."""
+"""By the name that a unit's front matter gives as its output; the last is the head of a lesson's file."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FOLDER = Path(__file__).parent.parent / "promptware" / "schemas"
 

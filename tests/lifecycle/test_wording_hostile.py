@@ -10,12 +10,22 @@ from bot.lifecycle.ci import CiCheck, CiState
 from bot.lifecycle.commands import parse
 from bot.lifecycle.costs import PlanCost
 from bot.lifecycle.effects import Topic
-from bot.lifecycle.plan import Child, Failure, Person, Revision, Split, Unverified
+from bot.lifecycle.plan import Child, Failure, Learned, Person, Revision, Split, Unverified
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import Gate, State, WaitingOn
 from bot.lifecycle.wording import escape, render
 from runner.contract import Collision, Feedback, FileChange, GateResult, GateStatus, JobKind, Outcome
-from runner.results import ExecutionSummary, Finding, Inspection, IssueText, PullRequestText, Recommendation, Verdict
+from runner.results import (
+    ExecutionSummary,
+    Finding,
+    Inspection,
+    IssueText,
+    PullRequestText,
+    Recommendation,
+    Unit,
+    Verdict,
+    WaitingLesson,
+)
 from tests.lifecycle import stories
 from tests.lifecycle.makers import ALICE, document
 from tests.lifecycle.markdown_seen import links, mentions, outside_code, references, tags
@@ -56,11 +66,15 @@ def everywhere(text: str) -> dict[str, str]:
         changes=(text,),
     )
     gate = GateResult(name=line, blocking=True, status=GateStatus.FAILED, seconds=1, summary=line, tail=text)
-    revision = Revision(number=1, document=written, gates=(stories.spec(line, text),), comment_id=5)
+    gates = (stories.spec(line, text),)
+    revision = Revision(number=1, document=written, gates=gates, comment_id=5, used=(line,))
+    own = f"{render.PROMPTWARE[0]}{text}"
     advice = Recommendation(title=line, reason=text, paths=(line,))
     work = stories.WORK.model_copy(
         update={
-            "files": (FileChange(path=text, status="added", added=1, removed=0),),
+            "files": tuple(
+                FileChange(path=path, status="added", added=1, removed=0) for path in (own, f"{own}2", text)
+            ),
             "patch": text,
             "moved_base_paths": (text,),
             "collisions": (Collision(issue=34, branch=line, head="e" * 40, paths=(text,), paths_total=1),),
@@ -77,14 +91,25 @@ def everywhere(text: str) -> dict[str, str]:
     )
     inspection = Inspection(summary=text, findings=(Finding(severity="high", path=line, line=1, text=text),))
     said = tuple(CiCheck(name=line, state=state, conclusion=line, url=text, app=line) for state in CiState)
-    seen = {"inspection": inspection, "ci": said}
+    lesson = WaitingLesson(
+        unit=Unit.CREATE_PLAN, kind="fact", text=text, paths=(line,), learned_from=line, adopted_by=line
+    )
+    learned = (Learned(what=lesson), Learned(what=lesson, path=work.files[0].path))
+    seen = {"inspection": inspection, "ci": said, "used": (line,), "asked": (text,)}
     review = stories.GREEN.model_copy(update={"work": work, "gates": (gate,), "notes": (text,), **seen})
     sandbox = stories.SANDBOX.model_copy(update={"sentence": text})
     failure = Failure(
-        outcome=Outcome.BLOCKED, sentence=text, during=JobKind.EXECUTE, gates=(gate,), output_tail=text, notes=(text,)
+        outcome=Outcome.BLOCKED,
+        sentence=text,
+        during=JobKind.EXECUTE,
+        gates=(gate,),
+        output_tail=text,
+        notes=(text,),
+        asked=(text,),
     )
     policy = stories.POLICY.model_copy(update={"label": line[:50]})
-    plan = stories.plan(**{**stories.DONE, "revisions": (revision, revision), "review": review, "policy": policy})
+    fields = {"revisions": (revision, revision), "review": review, "policy": policy, "lessons": learned}
+    plan = stories.plan(**{**stories.DONE, **fields})
     rows = (stories.COST.rows[0].model_copy(update={"agent": line, "model": line, "price_date": line}),)
     cost = PlanCost(rows=rows)
     why = (Feedback(kind="rejection", author=line, text=text),)
@@ -115,7 +140,24 @@ def everywhere(text: str) -> dict[str, str]:
     found["check"] = render.check_run(plan, text)[1]
     title, found["pull-request"] = render.pull_request(plan, cost)
     found["title"] = title
-    keys = ("needs", "verb", "what", "why", "cause", "paths", "head", "word", "line", "reason", "effect", "sentence")
+    keys = (
+        "kept",
+        "known",
+        "unknown",
+        "known_in_all",
+        "needs",
+        "verb",
+        "what",
+        "why",
+        "cause",
+        "paths",
+        "head",
+        "word",
+        "line",
+        "reason",
+        "effect",
+        "sentence",
+    )
     for topic in Topic:
         found[f"answer-{topic}"] = render.say(topic, dict.fromkeys(keys, text), plan, None)
     return found

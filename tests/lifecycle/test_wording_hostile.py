@@ -140,24 +140,7 @@ def everywhere(text: str) -> dict[str, str]:
     found["check"] = render.check_run(plan, text)[1]
     title, found["pull-request"] = render.pull_request(plan, cost)
     found["title"] = title
-    keys = (
-        "kept",
-        "known",
-        "unknown",
-        "known_in_all",
-        "needs",
-        "verb",
-        "what",
-        "why",
-        "cause",
-        "paths",
-        "head",
-        "word",
-        "line",
-        "reason",
-        "effect",
-        "sentence",
-    )
+    keys = ("needs", "verb", "what", "why", "cause", "paths", "head", "word", "line", "reason", "effect", "sentence")
     for topic in Topic:
         found[f"answer-{topic}"] = render.say(topic, dict.fromkeys(keys, text), plan, None)
     return found

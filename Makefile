@@ -36,7 +36,7 @@ demo: venv ## three issues from label to merge, on this machine alone (REPO=path
 
 .PHONY: test
 test: venv ## the fast suite
-	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not drill and not agents'
+	$(BIN)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder -m 'not drill and not agents'
 
 .PHONY: test-all
 test-all: venv ## everything, long drills included

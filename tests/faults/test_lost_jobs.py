@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.worker.schedule import JOB_LOOK, RUN_GRACE
 from tests.faults.patience import BOT, STEP, until
-from tests.scenarios.conftest import country, source, village
-from tests.store.databases import sqlite_template, sqlite_url
+from tests.scenarios.conftest import country, source, sqlite_template, sqlite_url, village
 
 if TYPE_CHECKING:
     from tests.scenarios.village import Village

@@ -8,9 +8,8 @@ import pytest
 
 from bot.store import health
 from tests.faults.patience import BOT, STEPS, time_goes_by, until
-from tests.scenarios.conftest import country, source, village
+from tests.scenarios.conftest import country, source, sqlite_template, sqlite_url, village
 from tests.standin import gitstore
-from tests.store.databases import sqlite_template, sqlite_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bot.store import jobs, outbox, usage
+from tests import audit
 from tests.demo.promises import broken
 from tests.town.town import REPOSITORY
 
@@ -21,8 +21,9 @@ def faults(town: Town, scenes: list[Scene]) -> list[str]:
     """A sentence for everything that is not as it must be."""
     found = [*broken(town, scenes, scripted=True, sound=True), *_pulls(town, scenes), *_given_up(town)]
     for scene in scenes:
-        found += [f"#{scene.issue}: {fault}" for fault in (*_journal(town, scene), *_costs(town, scene))]
-    return found
+        found += [f"#{scene.issue}: {fault}" for fault in _costs(town, scene)]
+    with town.store.read() as tx:
+        return found + audit.faults(tx)
 
 
 def _pulls(town: Town, scenes: list[Scene]) -> Iterator[str]:
@@ -35,17 +36,6 @@ def _pulls(town: Town, scenes: list[Scene]) -> Iterator[str]:
 def _given_up(town: Town) -> Iterator[str]:
     with town.store.read() as tx:
         yield from (f"given up: {parked.kind} {parked.error}" for parked in outbox.parked(tx))
-
-
-def _journal(town: Town, scene: Scene) -> Iterator[str]:
-    plan = town.plan(scene.issue)
-    assert plan is not None
-    versions = [entry.version for entry in town.journal(scene.issue) if entry.plan_uid == plan.uid]
-    if versions != list(range(1, plan.version + 1)):
-        yield f"the journal has the versions {versions} of {plan.version}"
-    states = [entry for entry in town.journal(scene.issue) if entry.plan_uid == plan.uid]
-    if any(after.from_state != before.to_state for before, after in pairwise(states)):
-        yield "the journal does not hang together"
 
 
 def _costs(town: Town, scene: Scene) -> Iterator[str]:

@@ -66,6 +66,7 @@ def test_a_stored_plan_that_somebody_changed_is_not_carried_out(village: Village
         document = plan.revision.document.model_copy(update={"steps": ("Delete everything.",)})
         changed = plan.revision.model_copy(update={"document": document})
         plans.save(tx, plan.model_copy(update={"revisions": (changed,), "version": plan.version + 1}), plan.version)
+    village.tampered = {issue}
     village.alice.comment(first, "/cancel")
     village.settle()
     assert village.stands(issue) == "draft, waits for plan_decision"

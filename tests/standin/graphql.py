@@ -59,12 +59,11 @@ def answer(call: Call, schema: GraphQLSchema) -> Result:
     """Execute the request's document: 200 with data and errors, as GitHub does also for mistakes."""
     body = call.json()
     try:
-        document = parse(str(body.get("query") or ""))
+        document = _read(schema, str(body.get("query") or ""))
     except GraphQLError as error:
         return {"errors": [error.formatted]}
-    problems = validate(schema, document)
-    if problems:
-        return {"errors": [problem.formatted for problem in problems]}
+    except ExceptionGroup as several:
+        return {"errors": [error.formatted for error in several.exceptions if isinstance(error, GraphQLError)]}
     note = request.environ.setdefault(NOTE, {})
     note["write"], note["operation"] = _is_mutation(document), _named(document)
     result = execute_sync(
@@ -79,6 +78,15 @@ def answer(call: Call, schema: GraphQLSchema) -> Result:
     if result.errors:
         shown["errors"] = [_error(error) for error in result.errors]
     return shown
+
+
+@functools.lru_cache
+def _read(schema: GraphQLSchema, query: str) -> DocumentNode:
+    """Parse and validate, once for each text: that takes longer than most answers. Raises what is wrong with it."""
+    document = parse(query)
+    if problems := validate(schema, document):
+        raise ExceptionGroup("the document does not fit the schema", problems)
+    return document
 
 
 def _named(document: DocumentNode) -> str:

@@ -109,3 +109,18 @@ def test_what_a_rejected_plan_learned_goes_where_a_person_says_and_into_no_promp
     village.settle()
     third = planned(village, files=("docs/**", "shop/**"))
     assert texts(told(village, third)) == [DOCS.text, ROUNDING.text], "a plan that was cancelled gives it back"
+
+
+def test_why_the_other_was_denied_is_told_to_what_was_called_its_duplicate(village: Village) -> None:
+    first = village.planned()
+    issue = village.labelled()
+    village.runner(issue).write_plan(verdict="duplicate", duplicate_of=first, reason="The same.")
+    village.alice.comment(first, "/reject Prices will be whole cents soon.")
+    village.settle()
+    village.alice.comment(issue, "/update That one is over.")
+    village.settle()
+    said = village.runner(issue).claim().feedback
+    assert [(words.kind, words.text) for words in said] == [
+        ("update", "That one is over."),
+        ("rejection", "Prices will be whole cents soon."),
+    ]

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     Status = Literal["added", "modified", "deleted", "renamed", "mode"]
 
 LETTERS: dict[str, Status] = {"A": "added", "D": "deleted", "R": "renamed"}
+INSTRUCTIONS = (b".twogate/promptware/", b"promptware/")
+"""Where a repository keeps what agents are told; the second is Twogate's own."""
 MAX_TITLE = 256
 MAX_STAT_LINES = 200
 """Files of the diffstat that unit CreatePr is told."""
@@ -81,9 +83,14 @@ def _since(job: Job, execution: Execution) -> str | None:
     return None
 
 
+def instructions_first(changes: Sequence[Change]) -> list[Change]:
+    """Return changes with those of what agents are told at the front: they must not be what a long list leaves out."""
+    return sorted(changes, key=lambda change: not change.path.startswith(INSTRUCTIONS))
+
+
 def _files(store: ObjectStore, start: str, head: str, changes: Sequence[Change]) -> tuple[FileChange, ...]:
     stats = {stat.path: stat for stat in store.diff_stat(start, head)}
-    return tuple(_file(change, stats.get(change.path)) for change in changes[:MAX_PATHS])
+    return tuple(_file(change, stats.get(change.path)) for change in instructions_first(changes)[:MAX_PATHS])
 
 
 def _file(change: Change, stat: DiffStat | None) -> FileChange:

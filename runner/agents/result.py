@@ -38,6 +38,10 @@ MAX_RESULT = 512 * 1024
 """Bytes of a result; a plan that fits a comment is an eighth of it."""
 MAX_FAULTS = 8
 """Faults told at once."""
+MOST_PATTERNS = 200
+"""Patterns of one plan; more is no plan that a person reads."""
+MOST_WEAKENED = 50
+"""Files of one plan in which less is checked."""
 FINAL_BLOCK = re.compile(r"```json[ \t]*\n((?:(?!```).)*)```\s*\Z", re.DOTALL)
 """A fenced block of JSON with nothing after it."""
 
@@ -133,6 +137,9 @@ def _plan_faults(plan: PlanDocument) -> list[str]:
         return unsaid + ["duplicate_of: verdict duplicate names the issue."] * unnamed
     needed = {"summary": plan.summary.strip(), "steps": plan.steps, "files": plan.files}
     missing = [f"{name}: a plan needs it." for name, value in needed.items() if not value]
+    if len(plan.files) > MOST_PATTERNS or len(plan.weakens) > MOST_WEAKENED:
+        most = f"{MOST_PATTERNS} patterns and `weakens` at most {MOST_WEAKENED}"
+        return [*missing, f"files: it names at most {most}; plan a first part, and the rest by itself."]
     faults = [f"files: {said}" for glob in plan.files if (said := fault(glob) or never(glob))]
     return missing + faults + [f"weakens: {said}" for path in plan.weakens if (said := _inexact(path, plan))]
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_CONNECTIONS = 16
 """Connections at once; further ones are closed."""
-MOST_CONNECTIONS = 5_000
+MOST_CONNECTIONS = 2_000
 """Connections of one run; then nobody listens any more."""
 WAITING = 64
 """Connections that may wait to be taken."""
@@ -98,7 +98,7 @@ class ToolServer:
 
     def _serve(self, link: socket.socket) -> None:
         try:
-            with suppress(OSError):
+            with suppress(Exception):  # whatever a hostile process brings about ends its own connection alone
                 self._answer(link)
         finally:
             self._end(link)

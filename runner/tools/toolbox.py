@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from runner.agents.result import Result
     from runner.results import Message, Unit
 
-MOST_CALLS = 1_000
+MOST_CALLS = 500
 """Calls of one run; more is a loop that nobody needs."""
+LAST_CALL_SECONDS = 5.0
+"""Seconds that the end of a run waits for a call that is being judged."""
 ENDED = "This run is over: its tools do nothing any more."
 
 
@@ -91,8 +93,10 @@ class Toolbox:
 
     def close(self) -> None:
         """End the run: from here on nothing is recorded."""
-        with self._lock:
-            self._open = False
+        judged = self._lock.acquire(timeout=LAST_CALL_SECONDS)
+        self._open = False
+        if judged:
+            self._lock.release()
 
     def _done(self, tool: Tool, arguments: bytes) -> Answer:
         if tool is Tool.SUBMIT:

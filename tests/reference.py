@@ -242,7 +242,7 @@ def said() -> str:
 USAGE = {
     Tool.PROGRESS: "TEXT",
     Tool.SUBMIT: "FILE",
-    Tool.REMEMBER: "--kind KIND [--path GLOB]… [--unit UNIT] TEXT",
+    Tool.REMEMBER: "--kind KIND [--path GLOB]… [--unit UNIT] [--replaces FILE] TEXT",
     Tool.RECOMMEND: "--title TITLE [--path PATH]… REASON",
     Tool.ASK: "TEXT",
 }

@@ -55,6 +55,11 @@ SILENT_SECONDS = 1_200.0
 """Seconds that an agent at the meter may neither print anything nor call its model; its longest tool takes half."""
 SPOILT = frozenset({Outcome.AGENT_FAILED, Outcome.TIMED_OUT, Outcome.NO_PROGRESS, Outcome.OUTPUT_FLOOD})
 """Ends after which an earlier job's session is not gone on with once more: it may be what led there."""
+CURES = {
+    Outcome.TIMED_OUT: "Say /retry, or /update the plan.",
+    Outcome.AGENT_FAILED: "Say /retry to try again.",
+}
+"""What people can do where an agent brought no result; the sentences of the meter say it themselves."""
 RESULT_FILE = "result.json"
 SOCKET = "meter.sock"
 UNSTARTED = AgentResult(ok=False, error=None, session=None, usd=Decimal(0))
@@ -356,7 +361,8 @@ class Conversation:
             raise Ending(stopped.outcome, stopped.sentence, output_tail=printed)
         fault = ran.fault(self._unit, metered)
         if fault is not None and ran.toolbox.result is None:
-            raise Ending(fault.outcome, fault.sentence, output_tail=printed)
+            cure = CURES.get(fault.outcome, "")
+            raise Ending(fault.outcome, f"{fault.sentence} {cure}".strip(), output_tail=printed)
         if fault is not None:
             self._job.ledger.note(f"The agent handed in its result, which counts; after that: {fault.sentence}")
 

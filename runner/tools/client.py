@@ -113,6 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     submit.add_argument("file", help="the result, one JSON object; - for standard input")
     remember = add("remember", "keep a lesson for later plans; people review it")
     remember.add_argument("--kind", required=True, choices=("fact", "convention", "pitfall"))
+    remember.add_argument("--replaces", metavar="FILE", help="name of an older lesson that holds no more")
     remember.add_argument("--unit", help="the unit that shall know it; yours, where none is named")
     remember.add_argument("text", help="one or two sentences; - for standard input")
     recommend = add("recommend", "name something worth doing that is not part of your task")

@@ -123,14 +123,18 @@ class Lab:
     def coded(self, code: str, unit: Unit = Unit.EXECUTE_PLAN) -> dict[Unit, AgentSpec]:
         """Return an agent that runs ``code`` for one unit alone.
 
-        In it ``done()`` writes a good result of unit ExecutePlan, ``give(result)`` any; ``sys.argv[2]`` is the attempt
-        and ``prompt`` what it was asked.
+        In it ``done()`` writes a good result of unit ExecutePlan, ``give(result)`` any; ``tool("ask", "Why?")`` calls a
+        tool of the run and returns exit code and answer; ``sys.argv[2]`` is the attempt and ``prompt`` what it was
+        asked.
         """
         head = (
-            "import json, os, pathlib, sys\nwrite = lambda path, text: pathlib.Path(path).write_text(text)\n"
+            "import json, os, pathlib, subprocess, sys\nwrite = lambda path, text: pathlib.Path(path).write_text(text)\n"
             "give = lambda result: write(sys.argv[1], json.dumps(result))\n"
             "done = lambda: give({'status': 'done', 'summary': 'Done.'})\n"
             "prompt = pathlib.Path(sys.argv[3]).read_text()\n"
+            "def tool(*words, say=''):\n"
+            "    called = subprocess.run(words, input=say, capture_output=True, text=True)\n"
+            "    return called.returncode, called.stdout\n"
         )
         command = (sys.executable, "-c", head + code, "{result_file}", "{attempt}", "{prompt_file}")
         return {unit: AgentSpec(name="coded", command=command)}

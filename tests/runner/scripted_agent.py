@@ -165,6 +165,21 @@ def settle() -> None:
     result(DONE)
 
 
+def tool(name: str, *words: str, say: str = "") -> str:
+    """Call a tool of the run, which has to do it; returns its answer."""
+    return subprocess.run([name, *words], input=say, check=True, capture_output=True, text=True).stdout
+
+
+def good_by_tools() -> None:
+    """Does well, and says so by tools alone."""
+    tool("progress", "mending add()")
+    write()
+    tool("remember", "--kind", "fact", "--path", "calc.py", "The function add() lives in the file calc.py.")
+    tool("recommend", "--title", "Test more", "--path", "test_calc.py", "There is one test.")
+    tool("ask", "Shall it add floats?")
+    tool("submit", "-", say=json.dumps(DONE))
+
+
 def learn() -> None:
     write()
     result(

@@ -39,8 +39,7 @@ class Ran:
             return metered
         if self.ended.reason != "exited":
             sentence = f"The agent was ended after {self.ended.seconds / 60:.1f} minutes, the time of unit {unit}."
-            return Stop(Outcome.TIMED_OUT, f"{sentence} Say /retry, or /update the plan.")
+            return Stop(Outcome.TIMED_OUT, sentence)
         if not self.answer.ok:
-            sentence = self.redact(self.answer.error or "The agent ended with an error.")
-            return Stop(Outcome.AGENT_FAILED, f"{sentence} Say /retry to try again.")
+            return Stop(Outcome.AGENT_FAILED, self.redact(self.answer.error or "The agent ended with an error."))
         return None

@@ -8,6 +8,8 @@ import socket
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -27,7 +29,6 @@ from tests.runner.lab import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from runner.agents.base import ToolAccess
 
@@ -258,16 +259,17 @@ def test_both_ways_lead_out_of_every_sandbox(tmp_path: Path, network: Network):
 
 
 @pytest.mark.skipif(not CAPABILITY.can_switch_user, reason="not root: another user was not tested")
-def test_the_socket_is_for_the_agents_user_alone(tmp_path: Path):
-    run = Run(tmp_path / "run", (65_533, 65_533))
-    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
+def test_the_socket_is_for_the_agents_user_alone():
+    with TemporaryDirectory() as name:  # every folder above a test's own is closed to other users
+        folder = Path(name)
         folder.chmod(0o755)
-    call = [str(run.access.folder / "progress"), "hello"]
-    with run.server:
-        ended = [
-            subprocess.run([*become((uid, uid)), *call], check=False, capture_output=True).returncode
-            for uid in (65_532, 65_533)
-        ]
+        run = Run(folder / "run", (65_533, 65_533))
+        call = [str(run.access.folder / "progress"), "hello"]
+        with run.server:
+            ended = [
+                subprocess.run([*become((uid, uid)), *call], check=False, capture_output=True).returncode
+                for uid in (65_532, 65_533)
+            ]
     assert (ended, run.said) == ([1, 0], ["hello"])
 
 

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from runner import memory
+from runner.commits import Commits
 from runner.contract import Issue
-from runner.git import Git, GitError, display, split
-from runner.program import OVERRIDES, load
+from runner.git import GitError
+from runner.memory.checkout import Checkout, CheckoutError
+from runner.program import load
 from runner.promptware import PromptInput, PromptwareError, compose, digest
 from runner.results import PlanDocument, Unit
 
@@ -50,7 +52,7 @@ def prompt(parsed: argparse.Namespace) -> int:
     try:
         parts = _parts(parsed)
         text = compose(parts, MARKER)
-    except (PromptwareError, OSError, ValidationError, GitError, UnicodeDecodeError) as error:
+    except (PromptwareError, CheckoutError, OSError, ValidationError, GitError, UnicodeDecodeError) as error:
         sys.stderr.write(f"prompt: {error}\n")
         return 2
     sys.stdout.write(text)
@@ -63,21 +65,13 @@ def prompt(parsed: argparse.Namespace) -> int:
 
 
 def _parts(parsed: argparse.Namespace) -> PromptInput:
-    git = Git(parsed.repo.resolve() / ".git")
-    commit = git.run("rev-parse", "--verify", "--end-of-options", f"{parsed.base}^{{commit}}").decode().strip()
-    paths = split(git.run("ls-tree", "-r", "-z", "--name-only", commit))
-    there = {display(path): path for path in paths}
-
-    def read(path: str) -> bytes | None:
-        return git.run("cat-file", "blob", f"{commit}:".encode() + there[path]) if path in there else None
-
+    found = Checkout.open(parsed.repo, parsed.base)
+    store = Commits(found.git_dir)
     said = sys.stdin.read() if parsed.text == "-" else Path(parsed.text).read_text(encoding="utf-8")
     title, _, body = said.strip().partition("\n")
     plan = PlanDocument.model_validate_json(parsed.plan.read_bytes()) if parsed.plan else None
-    program = load(parsed.unit, read)
-    kept = {path: read(path) or b"" for path in there if path.startswith(f"{OVERRIDES}/") and "/Memory/" in path}
-    lessons = memory.choose(
-        memory.parse(kept), parsed.unit, plan.files if plan else (), program.front.memory, memory.Paths(paths)
-    )
+    program = load(parsed.unit, lambda path: store.read(found.commit, path.encode()))
+    tree = memory.Paths(store.files(found.commit))
+    lessons = memory.choose(found.lessons, parsed.unit, plan.files if plan else (), program.front.memory, tree)
     issue = Issue(number=parsed.issue, title=title, body=body.strip(), author="somebody")
     return PromptInput(program=program, result_file=RESULT, issue=issue, plan=plan, lessons=lessons)

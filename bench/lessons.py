@@ -6,18 +6,13 @@ words with others. The baseline is reading the same 200 files, which no choice c
 
 from __future__ import annotations
 
-import time
 from datetime import date, timedelta
-from typing import TYPE_CHECKING
 
-from bench.measure import Measure
+from bench.measure import Measure, best_of
 from runner import memory
 from runner.memory.files import file_of
 from runner.program import MemoryBudget
 from runner.results import Lesson, Unit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LESSONS, FILES = 200, 20_000
 """Lessons of one unit, and files of the repository."""
@@ -38,7 +33,7 @@ def measure() -> list[Measure]:
     def choose() -> object:
         return memory.choose(lessons, Unit.EXECUTE_PLAN, plan, budget, memory.Paths(paths))
 
-    ours, theirs = _best(choose), _best(lambda: memory.parse(files))
+    ours, theirs = best_of(ROUNDS, choose), best_of(ROUNDS, lambda: memory.parse(files))
     return [Measure(f"choice among {LESSONS} lessons, {FILES:,} files", ours, "ms", theirs, "reading them")]
 
 
@@ -51,12 +46,3 @@ def _file(number: int) -> tuple[str, bytes]:
     lesson = Lesson(unit=Unit.EXECUTE_PLAN, kind="fact", text=text, paths=paths)
     kept, content = file_of(lesson, "acme/shop#1", date(2026, 1, 1) + timedelta(days=number))
     return kept.path, content
-
-
-def _best(work: Callable[[], object]) -> float:
-    took = []
-    for _ in range(ROUNDS):
-        started = time.perf_counter()
-        work()
-        took.append(time.perf_counter() - started)
-    return min(took) * 1_000

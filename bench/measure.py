@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 
@@ -25,6 +26,16 @@ class Measure:
     def ratio(self) -> float | None:
         """Value ÷ baseline."""
         return round(self.value / self.baseline, 3) if self.baseline else None
+
+
+def best_of(rounds: int, work: Callable[[], object]) -> float:
+    """Return how many milliseconds the fastest of so many turns took."""
+    took = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        work()
+        took.append(time.perf_counter() - started)
+    return min(took) * 1_000
 
 
 def show(measures: Sequence[Measure]) -> str:

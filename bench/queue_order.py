@@ -6,10 +6,9 @@ pair of patterns as long with one star each.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
-from bench.measure import Measure
+from bench.measure import Measure, best_of
 from bot.lifecycle import globs
 from bot.lifecycle.plan import Approval, IssueSnapshot, Person, Plan, Repo, Revision
 from bot.lifecycle.policy import Policy
@@ -34,20 +33,11 @@ def measure() -> list[Measure]:
     return [_queue(), _stars()]
 
 
-def _best(work: Callable[[], object]) -> float:
-    took = []
-    for _ in range(ROUNDS):
-        started = time.perf_counter()
-        work()
-        took.append(time.perf_counter() - started)
-    return min(took) * 1_000
-
-
 def _queue() -> Measure:
     working = tuple(_plan(n, State.EXECUTING) for n in range(AT_WORK))
     waiting = tuple(_plan(n, State.APPROVED) for n in range(AT_WORK, AT_WORK + WAITING))
     queue = Queue(repository_id=1, policy=Policy(max_parallel=AT_WORK), plans=(*working, *waiting))
-    ours, theirs = _best(queue.verdicts), _best(lambda: sorted(waiting, key=turn))
+    ours, theirs = best_of(ROUNDS, queue.verdicts), best_of(ROUNDS, lambda: sorted(waiting, key=turn))
     return Measure(f"queue of {WAITING:,} waiting plans", ours, "ms", theirs, "sorting them")
 
 
@@ -57,7 +47,7 @@ def _stars() -> Measure:
     def pair(one: str, other: str) -> Callable[[], bool]:
         return lambda: bool(globs.forget()) or globs.meet(one, other)
 
-    ours, theirs = _best(pair(*half_stars)), _best(pair(*one_star))
+    ours, theirs = best_of(ROUNDS, pair(*half_stars)), best_of(ROUNDS, pair(*one_star))
     return Measure(f"two patterns of {LONG} characters, half stars", ours, "ms", theirs, "with one star each")
 
 

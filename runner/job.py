@@ -66,7 +66,7 @@ class Runner:
                 raise ClientError(f"The bot answered with job {claim.spec.job}. This is a fault of the bot: report it.")
             redact = Redactor(told(self.settings), carried=carried_values(self.settings.home, claim.spec))
             spool.keep(claim, redact)
-            self.say(f"claim: {claim.spec.kind} for {_about(claim)}")
+            self.say(f"claim: {claim.spec.kind} for {claim.spec.plan_name}")
             report = redact.report(self.carry_out(claim, client, spool.folder(job)))
             spool.write(report)
             self.say(f"report: {report.outcome}. {report.sentence}")
@@ -196,8 +196,3 @@ def make_exchange(folder: Path) -> Path:
     for name in ("in", "out"):
         folders.fresh(folder / name, 0o755)
     return folder
-
-
-def _about(claim: Claim) -> str:
-    repository = claim.spec.repository
-    return f"{repository.owner}/{repository.name}#{claim.spec.issue.number}"

@@ -157,6 +157,14 @@ def load(unit: Unit, read: Callable[[str], bytes | None]) -> Program:
     return Program(unit, front, text, "repository")
 
 
+def memory_of(unit: Unit, read: Callable[[str], bytes | None]) -> MemoryBudget:
+    """Return how much the unit's memory holds; the default where the repository's instructions are not valid."""
+    try:
+        return load(unit, read).front.memory
+    except PromptwareError:
+        return MemoryBudget()
+
+
 def _built_in(unit: Unit) -> Program:
     file = BUILT_IN / unit / "Program.md"
     head = Head.read(file.read_bytes(), str(file))

@@ -155,6 +155,11 @@ class JobSpec(Message):
     in_flight: tuple[Branch, ...] = Field(default=(), max_length=200)
     """The branches of other plans, for the forecast of conflicts."""
 
+    @property
+    def plan_name(self) -> str:
+        """What people call the plan: ``owner/name#12``."""
+        return f"{self.repository.owner}/{self.repository.name}#{self.issue.number}"
+
 
 class Claim(Message):
     """A claimed job: its specification and the key for everything that follows."""

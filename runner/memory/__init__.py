@@ -6,7 +6,7 @@ merge publishes it, git reverts it. Lessons are read from the base commit alone,
 (:mod:`runner.memory.selection`).
 """
 
-from runner.memory.files import MAX_FILE, LessonFile, LessonHead, line, parse, read
+from runner.memory.files import FOLDER, MAX_FILE, LessonFile, LessonHead, line, parse, read
 from runner.memory.judging import judge
 from runner.memory.selection import choose
 from runner.memory.staleness import Paths, stale
@@ -14,6 +14,7 @@ from runner.memory.units import readers
 from runner.memory.writing import Written, refusal, write
 
 __all__ = [
+    "FOLDER",
     "MAX_FILE",
     "LessonFile",
     "LessonHead",

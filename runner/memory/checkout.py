@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING
 
 from runner.commits import Commits
 from runner.git import Git, GitError, discover, display, identity
-from runner.head import PromptwareError
-from runner.memory.files import MAX_FILE, LessonFile, read
+from runner.memory.files import FOLDER, MAX_FILE, LessonFile, read
 from runner.memory.staleness import Paths, stale
-from runner.program import OVERRIDES, MemoryBudget, load
+from runner.program import OVERRIDES, MemoryBudget, memory_of
 from runner.results import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MEMORY = b"/Memory/"
 KEPT = b".gitkeep"
 """A file that keeps an empty folder; no lesson, and no damaged one."""
 
@@ -54,7 +52,7 @@ class Checkout:
         commit = None if revision.startswith("-") else store.ref(f"{revision}^{{commit}}")
         if commit is None:
             raise CheckoutError(f"{revision!r} is no commit of {git_dir}: commit something first, or name another.")
-        paths = [path for path in store.files(commit, [OVERRIDES.encode()]) if MEMORY in path]
+        paths = [path for path in store.files(commit, [OVERRIDES.encode()]) if FOLDER in path]
         contents = store.contents(commit, [p for p in paths if not p.endswith(KEPT)], MAX_FILE + 1)
         found = {display(path): read(display(path), data) for path, data in sorted(contents.items())}
         lessons = tuple(lesson for lesson in found.values() if isinstance(lesson, LessonFile))
@@ -68,10 +66,7 @@ class Checkout:
     def budget(self, unit: Unit) -> MemoryBudget:
         """Return what the unit's memory holds, by the commit's instructions; the default where these are not valid."""
         store = Commits(self.git_dir)
-        try:
-            return load(unit, lambda path: store.read(self.commit, path.encode())).front.memory
-        except PromptwareError:
-            return MemoryBudget()
+        return memory_of(unit, lambda path: store.read(self.commit, path.encode()))
 
     def named(self, name: str) -> str:
         """Return the path of the one lesson or damaged file of that path, name or end of a path."""

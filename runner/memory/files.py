@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from runner.results import Lesson
 
+FOLDER = b"/Memory/"
+"""What the path of every lesson holds."""
 MAX_FILE = 8_000
 """Bytes of a lesson's file; a longer one is left out."""
 MAX_TEXT = 1_000

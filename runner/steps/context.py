@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path  # noqa: TC003 - part of the public fields
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from runner.contract import Phase, Report, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import date
 
     from runner.client import Bot
     from runner.contract import JobSpec
@@ -79,6 +81,11 @@ class Job:
     now: Callable[[], float]
     say: Callable[[str], None]
     """Prints one line for the Actions log."""
+
+    @property
+    def today(self) -> date:
+        """The day on which something is written, in UTC."""
+        return datetime.fromtimestamp(self.now(), UTC).date()
 
     def enter(self, phase: Phase, what: str) -> None:
         """Begin a phase: say so here and to the bot, and end the job where it must end."""

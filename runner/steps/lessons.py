@@ -6,14 +6,12 @@ plan. What is learned by a unit that only reads goes into the report and waits.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from runner import memory
 from runner.contract import MAX_LESSONS
 from runner.git import display
-from runner.head import PromptwareError
-from runner.program import OVERRIDES, MemoryBudget, load
+from runner.program import OVERRIDES, MemoryBudget, memory_of
 from runner.results import WrittenLesson
 
 if TYPE_CHECKING:
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 
 PROMPTWARE = OVERRIDES.encode()
 """Where a repository keeps its lessons and its own units."""
-MEMORY = b"/Memory/"
 MOST_FILES = 1_000
 """Lessons of a repository that are read, the newest of all; units hold 40 each by default."""
 
@@ -45,14 +42,7 @@ def known(job: Job, head: str | None = None) -> tuple[LessonFile, ...]:
 
 def budget_of(job: Job) -> Callable[[Unit], MemoryBudget]:
     """Return what tells how much a unit's memory holds, by the base commit's instructions."""
-
-    def budget(unit: Unit) -> MemoryBudget:
-        try:
-            return load(unit, lambda path: job.store.read(job.spec.base, path.encode())).front.memory
-        except PromptwareError:
-            return MemoryBudget()
-
-    return budget
+    return lambda unit: memory_of(unit, lambda path: job.store.read(job.spec.base, path.encode()))
 
 
 def ground_against(job: Job, lesson: Lesson, brought: Sequence[Lesson]) -> str | None:
@@ -82,10 +72,7 @@ def to_write(job: Job, head: str, lessons: Sequence[Lesson]) -> memory.Written:
     there = known(job, head)
     same = {(lesson.unit, lesson.text) for lesson in there}
     new = [lesson for lesson in (*job.spec.lessons, *lessons) if (lesson.unit, lesson.text.strip()) not in same]
-    today = datetime.fromtimestamp(job.now(), UTC).date()
-    repository = job.spec.repository
-    plan = f"{repository.owner}/{repository.name}#{job.spec.issue.number}"
-    return memory.write(new, there, budget_of(job), plan, today)
+    return memory.write(new, there, budget_of(job), job.spec.plan_name, job.today)
 
 
 def inherited(job: Job, head: str, base: str) -> dict[bytes, bytes]:
@@ -118,6 +105,6 @@ def written_of(lesson: LessonFile) -> WrittenLesson:
 def _sources(job: Job, sha: str) -> dict[str, bytes]:
     """Return the files of a commit that may be lessons, by path."""
     store = job.store
-    paths = [path for path in store.files(sha, [PROMPTWARE]) if MEMORY in path]
+    paths = [path for path in store.files(sha, [PROMPTWARE]) if memory.FOLDER in path]
     newest = sorted(paths, key=lambda path: path.rpartition(b"/")[2], reverse=True)[:MOST_FILES]
     return {display(path): content for path, content in store.contents(sha, newest, memory.MAX_FILE + 1).items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -56,6 +55,5 @@ def _logs(job: Job, commit: str) -> dict[bytes, bytes]:
 
 
 def _free(job: Job, unit: str, taken: set[str]) -> str:
-    today = datetime.fromtimestamp(job.now(), UTC).date()
-    start = f"{OVERRIDES}/{unit}/Logs/{today}-plan-{job.spec.issue.number}"
+    start = f"{OVERRIDES}/{unit}/Logs/{job.today}-plan-{job.spec.issue.number}"
     return next(path for n in count(1) if (path := f"{start}-{n}.md") not in taken)

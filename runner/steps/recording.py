@@ -42,13 +42,13 @@ class RunOf:
 
 def open_log(job: Job, folder: Path, mounts: Mounts, run: RunOf) -> RunLog:
     """Begin the log of a run."""
-    repository, asked = job.spec.repository, run.prompt.encode("utf-8", "replace")
+    asked = run.prompt.encode("utf-8", "replace")
     redact = Redactor(job.settings.environment, carried=carried_values(job.settings.home, job.spec))
     places = {f"{mounts.cwd}/": "", str(mounts.cwd): ".", str(job.exchange): "$EXCHANGE", str(mounts.home): "~"}
     log = RunLog(folder, reader_for(run.spec), redact, job.now, places)
     started = Started(
         job=job.spec.job,
-        plan=f"{repository.owner}/{repository.name}#{job.spec.issue.number}",
+        plan=job.spec.plan_name,
         revision=job.spec.revision,
         unit=run.unit,
         number=run.number,

@@ -151,7 +151,7 @@ def test_a_command_that_ignores_the_request_is_killed(lab: Lab) -> None:
 
 
 def test_silence_is_an_end_of_its_own(lab: Lab) -> None:
-    ended = lab.shell("echo hello; sleep 600", no_output_seconds=0.4)
+    ended = lab.shell("echo hello; exec sleep 600", no_output_seconds=0.4)
     assert ended.reason == "silent"
     assert lab.output.read_bytes() == b"hello\n"
 

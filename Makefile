@@ -87,4 +87,4 @@ eval: venv ## measure a unit's instructions on a scripted model, which is free (
 .PHONY: lock
 lock: ## resolve the dependencies anew (needs uv)
 	uv pip compile --universal --generate-hashes --no-strip-extras --python-version 3.11 --no-header \
-	  pyproject.toml --group dev --extra postgresql -o requirements.lock
+	  pyproject.toml --group dev --extra postgresql --extra tracing -o requirements.lock

@@ -8,6 +8,7 @@ subtype stays ``success`` while ``is_error`` is true; ``total_cost_usd`` sums ov
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -24,6 +25,7 @@ from runner.agents.base import (
     shortened,
     table,
 )
+from runner.agents.mcp import CALL_SECONDS, START_SECONDS, servers
 from runner.terms import Api
 
 if TYPE_CHECKING:
@@ -70,7 +72,8 @@ class Claude:
             *("--output-format", "stream-json", "--verbose", "--include-partial-messages"),
             *(["--model", run.spec.model] if run.spec.model else []),
             *(["--effort", run.spec.effort] if run.spec.effort else []),
-            *("--permission-mode", "bypassPermissions", "--strict-mcp-config", "--setting-sources", "user"),
+            *("--permission-mode", "bypassPermissions", "--setting-sources", "user"),
+            *("--strict-mcp-config", "--mcp-config", json.dumps({"mcpServers": servers(run, alwaysLoad=True)})),
             *("--tools", READ_TOOLS if run.read_only else WRITE_TOOLS),
             *("--max-turns", str(MAX_TURNS), *budget),
             *("--resume" if run.resume else "--session-id", run.session),
@@ -81,6 +84,8 @@ class Claude:
         own = {
             "CLAUDE_CONFIG_DIR": str(run.home / ".claude"),
             "CLAUDE_CODE_MAX_RETRIES": str(MAX_RETRIES),
+            "MCP_TIMEOUT": str(START_SECONDS * 1000),
+            "MCP_TOOL_TIMEOUT": str(CALL_SECONDS * 1000),
             **QUIET,
             **({"IS_SANDBOX": "1"} if os.geteuid() == 0 else {}),  # without it, root is refused the permission mode
         }

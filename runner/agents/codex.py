@@ -23,6 +23,7 @@ from runner.agents.base import (
     table,
 )
 from runner.agents.home import log_lines
+from runner.agents.mcp import CALL_SECONDS, SERVER, START_SECONDS
 from runner.terms import Api
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ IDLE_MS = 300_000
 """Milliseconds that a stream may be silent."""
 ROLLOUTS = ".codex/sessions/*/*/*/rollout-*.jsonl"
 """Where the session logs are, relative to HOME."""
-QUIET = ("-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")
+QUIET = ("-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false", "-c", "allow_login_shell=false")
 """Nobody but the model's API is spoken to."""
 OFF = ("plugins", "apps", "hooks")
 """Features that are switched off: what speaks to others, and what a repository could start."""
@@ -65,6 +66,7 @@ class Codex:
             *(["-m", run.spec.model] if run.spec.model else []),
             *(["-c", f"model_reasoning_effort={json.dumps(run.spec.effort)}"] if run.spec.effort else []),
             *_provider(run),
+            *_servers(run),
             *QUIET,
             *(word for feature in OFF for word in ("--disable", feature)),
             *("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"),
@@ -111,8 +113,30 @@ def _provider(run: AgentRun) -> list[str]:
         "stream_max_retries": str(MAX_RETRIES),
         "stream_idle_timeout_ms": str(IDLE_MS),
     }
-    inline = ",".join(f"{name}={value}" for name, value in fields.items())
-    return ["-c", 'model_provider="meter"', "-c", f"model_providers.meter={{{inline}}}"]
+    own = ("-c", 'model_provider="meter"', "-c", f"model_providers.meter={_inline(fields)}")
+    return ["--ignore-user-config", *own]
+
+
+def _servers(run: AgentRun) -> list[str]:
+    """Return what names the run's tools; a required one is waited for before the model is first asked."""
+    if run.tools is None:
+        return []
+    program, *arguments = run.tools.mcp
+    fields = {
+        "command": json.dumps(program),
+        "args": json.dumps(arguments),
+        "required": "true",
+        "startup_timeout_sec": str(START_SECONDS),
+        "tool_timeout_sec": str(CALL_SECONDS),
+        "default_tools_approval_mode": json.dumps("approve"),
+        "omit_tools_from": json.dumps(["deferred"]),
+    }
+    return ["-c", f"mcp_servers.{SERVER}={_inline(fields)}"]
+
+
+def _inline(fields: Mapping[str, str]) -> str:
+    """Return an inline table of TOML, from fields whose values are written already."""
+    return "{" + ",".join(f"{name}={value}" for name, value in fields.items()) + "}"
 
 
 class _Reading:

@@ -16,6 +16,7 @@ Facts that this rests on:
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.base import (
@@ -30,6 +31,7 @@ from runner.agents.base import (
     table,
 )
 from runner.agents.home import log_lines
+from runner.agents.mcp import CALL_SECONDS, servers
 from runner.agents.models import api_of
 from runner.terms import Api
 
@@ -92,9 +94,10 @@ class Copilot:
         provider = _provider(run.endpoint, self.api(run.spec))
         return common_environment(run, offered, (UNPACKED,)) | own | provider
 
-    def files(self, run: AgentRun) -> dict[str, str]:  # noqa: ARG002 - others have some
-        """Return none."""
-        return {}
+    def files(self, run: AgentRun) -> dict[str, str]:
+        """Return the servers it may start: the run's tools, and whatever was named there before is gone."""
+        named = servers(run, tools=["*"], timeout=CALL_SECONDS * 1000)
+        return {".copilot/mcp-config.json": json.dumps({"mcpServers": named})}
 
     def parse(self, run: AgentRun, stream: Iterable[bytes], exit_code: int | None) -> AgentResult:
         """Read the stream and the session's log; see the module's head for what is trusted in them."""

@@ -23,6 +23,7 @@ from runner.agents.base import (
     table,
 )
 from runner.agents.home import log_lines
+from runner.agents.mcp import CALL_SECONDS, servers
 from runner.terms import Api
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class Gemini:
             "context": {"fileName": ["GEMINI.md", "AGENTS.md"]},
             "privacy": {"usageStatisticsEnabled": False},
             "telemetry": {"enabled": False},
+            "mcpServers": servers(run, trust=True, timeout=CALL_SECONDS * 1000),
         }
         if run.endpoint is not None:
             settings["security"] = {"auth": {"selectedType": "gemini-api-key"}}

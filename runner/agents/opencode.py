@@ -38,6 +38,7 @@ from runner.agents.base import (
     shortened,
     table,
 )
+from runner.agents.mcp import SERVER, START_SECONDS
 from runner.agents.models import api_of
 from runner.terms import Api
 
@@ -148,6 +149,7 @@ def _configuration(run: AgentRun) -> dict[str, Any]:
         version = "v1beta" if api is Api.GEMINI else "v1"
         declared["options"] = {"baseURL": f"{run.endpoint.base(api)}/{version}", "apiKey": run.endpoint.key}
         declared |= {"npm": CHAT_PACKAGE, "name": provider} if api is Api.CHAT else {}
+    command = list(run.tools.mcp) if run.tools else []
     reachable = (run.result_file.parent, run.prompt_file.parent, run.home)
     return {
         "autoupdate": False,
@@ -158,6 +160,7 @@ def _configuration(run: AgentRun) -> dict[str, Any]:
         "instructions": [str(run.worktree / name) for name in INSTRUCTIONS if (run.worktree / name).is_file()][:1],
         "enabled_providers": [provider],
         "provider": {provider: declared},
+        "mcp": {SERVER: {"type": "local", "command": command, "timeout": START_SECONDS * 1000}} if command else {},
         "permission": {
             "*": "allow",
             "task": "deny",

@@ -12,8 +12,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from runner.contract import Feedback, JobKind, Outcome
+from runner.results import Lesson, Unit
 from runner.terms import Budget, Network, SandboxMode
-from tests.agents.model_api import Edit, Fault, Read, Shell, Tokens, Turn, Write
+from tests.agents.model_api import Edit, Fault, Own, Read, Shell, Tokens, Turn, Write
 from tests.agents.model_api.script import Cut
 from tests.agents.stage import result_of_next
 
@@ -29,6 +30,18 @@ BEGIN = Turn(text="I read it.", reasoning="Hm.", tools=(Read("calc.py"),), token
 END = Turn(text="All done.", tokens=Tokens(120, 30, 1_500))
 OUT = "exec 3<>/dev/tcp/127.0.0.1/$PROBE_PORT && echo it-got-out || echo it-stayed-in"
 """Tries to speak to a port of the machine."""
+CLOSED = {"network": Network.MODEL, "sandbox": SandboxMode.REQUIRED}
+"""Fields of a job whose agent reaches nothing but its model, and its tools."""
+UNFIT = {"status": "finished", "summary": "Mended add()."}
+FAULTS = ("The result does not fit its schema. status: ", "params/status must be equal to one of the allowed values")
+"""How the runner says it, and how Gemini CLI does, which compares with the schema before it calls."""
+FIT = {"status": "done", "summary": "Mended add(), by hand."}
+LESSON = Lesson(unit=Unit.CREATE_PLAN, kind="pitfall", text="add() once subtracted: read its test.", paths=("calc.py",))
+BY_PATH = f"""
+echo '{json.dumps(UNFIT)}' | submit - ; echo "and so it ended with $?"
+remember --kind {LESSON.kind} --path {LESSON.paths[0]} '{LESSON.text}' && echo '{json.dumps(FIT)}' | submit -
+"""
+"""Calls the tools as programs."""
 WAITING = "waiting"
 """A file outside the work tree's commits by which a tool call says that it has begun."""
 
@@ -67,6 +80,10 @@ def _shell(command: str, **more: Any) -> Turn:
     return Turn(text="I run a command.", tools=(Shell(command),), **more)
 
 
+def _own(name: str, arguments: dict[str, Any]) -> Turn:
+    return Turn(text=f"I call {name}.", tools=(Own(name, arguments),))
+
+
 def _failing(*turns: Turn) -> Callable[[str], tuple[Turn, ...]]:
     return lambda _: turns
 
@@ -89,6 +106,29 @@ def _stayed_in(stage: Stage) -> None:
     assert "it-got-out" not in asked.replace(OUT, "")
     assert stage.report.sandbox is not None
     assert stage.report.sandbox.network is Network.MODEL
+
+
+def _submitted(stage: Stage) -> None:
+    asked = json.dumps(stage.api.main[-1].body)
+    assert any(fault in asked for fault in FAULTS), "it is told what is wrong"
+    assert "The result is accepted." in asked
+    assert stage.report.attempts == 1, "mended in the same run"
+    assert stage.report.work is not None
+    assert stage.report.work.summary is not None
+    assert stage.report.work.summary.summary == FIT["summary"], "what was submitted is the result"
+
+
+def _remembered(stage: Stage) -> None:
+    assert stage.report.lessons == (LESSON,)
+    assert stage.report.plan is not None, "what reads alone submits as well"
+
+
+def _by_path(stage: Stage) -> None:
+    _submitted(stage)
+    printed = json.dumps(stage.api.main[-1].body)
+    assert "and so it ended with 1" in printed
+    assert "The lesson is recorded" in printed
+    assert LESSON.text in stage.lab.git("grep", "-h", LESSON.text, "plan/7", cwd=stage.lab.remote)
 
 
 def _resumed(stage: Stage) -> None:
@@ -189,7 +229,36 @@ SCENARIOS = (
         Outcome.VERIFIED,
         lambda path: (_shell(f"bash -c '{OUT}'"), BEGIN, _edit(GOOD), _result(path), END),
         _stayed_in,
-        {"network": Network.MODEL, "sandbox": SandboxMode.REQUIRED},
+        CLOSED,
+    ),
+    Scenario(
+        "submits",
+        "hands in its result over MCP, is told that it does not fit, mends it",
+        Outcome.VERIFIED,
+        lambda _: (BEGIN, _edit(GOOD), _own("submit", UNFIT), _own("submit", FIT), END),
+        _submitted,
+        CLOSED,
+    ),
+    Scenario(
+        "remembers",
+        "plans, and over MCP keeps a lesson and hands in the plan",
+        Outcome.PLANNED,
+        lambda _: (
+            BEGIN,
+            _own("remember", LESSON.model_dump(mode="json", exclude={"unit"})),
+            _own("submit", json.loads(PLAN)),
+            END,
+        ),
+        _remembered,
+        {"kind": JobKind.PLAN},
+    ),
+    Scenario(
+        "tools by PATH",
+        "does both by programs on its PATH, in its shell",
+        Outcome.VERIFIED,
+        lambda _: (BEGIN, _edit(GOOD), _shell(BY_PATH), END),
+        _by_path,
+        CLOSED,
     ),
     Scenario("wrong key", "401 for good", Outcome.AGENT_FAILED, _failing(Turn(fault=Fault(401)))),
     Scenario("rate limit", "429 for good", Outcome.AGENT_FAILED, _failing(Turn(fault=Fault(429)))),

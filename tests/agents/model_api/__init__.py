@@ -5,7 +5,7 @@ none (a title, a probe, a router) gets a canned answer and takes none. When the 
 Every request is kept with the tokens that its answer billed, so that a test can compare them with what was counted.
 """
 
-from tests.agents.model_api.script import Edit, Fault, Raw, Read, Shell, Tokens, Turn, Write
+from tests.agents.model_api.script import Edit, Fault, Own, Raw, Read, Shell, Tokens, Turn, Write
 from tests.agents.model_api.server import ModelApi, Seen, model_api
 
-__all__ = ["Edit", "Fault", "ModelApi", "Raw", "Read", "Seen", "Shell", "Tokens", "Turn", "Write", "model_api"]
+__all__ = ["Edit", "Fault", "ModelApi", "Own", "Raw", "Read", "Seen", "Shell", "Tokens", "Turn", "Write", "model_api"]

@@ -10,16 +10,26 @@ if TYPE_CHECKING:
 
     from tests.agents.model_api.script import Call, Reply, Tokens
 
+MCP, JOINT = "mcp__", "__"
+"""How a name space of MCP tools begins, and what stands between it and the name of a tool."""
 CODES = {401: "invalid_api_key", 402: "insufficient_quota", 429: "rate_limit_exceeded"}
 
 
 def offered(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the tools; Codex gives those of its newer models in an item of the input, in name spaces."""
+    """Return the tools; Codex gives those of its newer models in an item of the input, in name spaces.
+
+    Those of an MCP server have a name space of its own, and get it as the first part of their names.
+    """
     given = body.get("input")
     items = [item for item in given if item.get("type") == "additional_tools"] if isinstance(given, list) else []
     tools = [*(body.get("tools") or ()), *(tool for item in items for tool in item.get("tools") or ())]
-    flat = [inner for tool in tools for inner in (tool.get("tools") or [tool])]
-    return {tool["name"]: tool.get("parameters") or {} for tool in flat if "name" in tool}
+    flat = [(_space(tool), inner) for tool in tools for inner in (tool.get("tools") or [tool])]
+    return {space + tool["name"]: tool.get("parameters") or {} for space, tool in flat if "name" in tool}
+
+
+def _space(tool: dict[str, Any]) -> str:
+    name = str(tool.get("name") or "")
+    return name + JOINT if tool.get("type") == "namespace" and name.startswith(MCP) else ""
 
 
 def streams(path: str, body: dict[str, Any]) -> bool:
@@ -60,7 +70,9 @@ def _items(reply: Reply) -> list[dict[str, Any]]:
 
 
 def _call(call: Call, name: str) -> dict[str, Any]:
-    ids = {"call_id": f"call_{name}", "name": call.name, "status": "completed"}
+    space, _, called = call.name.rpartition(JOINT) if call.name.startswith(MCP) else ("", "", call.name)
+    ids = {"call_id": f"call_{name}", "name": called, "status": "completed"}
+    ids |= {"namespace": space} if space else {}
     if isinstance(call.arguments, str):
         return {"type": "custom_tool_call", "id": f"ctc_{name}", **ids, "input": call.arguments}
     return {"type": "function_call", "id": f"fc_{name}", **ids, "arguments": json.dumps(call.arguments)}

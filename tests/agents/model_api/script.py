@@ -71,7 +71,15 @@ class Raw:
     arguments: dict[str, Any]
 
 
-Tool = Write | Read | Edit | Shell | Raw
+@dataclass(frozen=True)
+class Own:
+    """Call a tool of the run's own over MCP, by whatever name the agent offers it."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+Tool = Write | Read | Edit | Shell | Raw | Own
 
 
 class Cut(StrEnum):

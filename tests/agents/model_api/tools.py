@@ -8,7 +8,8 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from tests.agents.model_api.script import Call, Edit, Raw, Read, Shell, Tool, Write
+from runner.agents.mcp import SERVER
+from tests.agents.model_api.script import Call, Edit, Own, Raw, Read, Shell, Tool, Write
 
 NAMES: dict[type, tuple[str, ...]] = {
     Write: ("Write", "write_file", "write", "create"),
@@ -27,14 +28,16 @@ ARGUMENTS = {
 """By which names they take an argument."""
 CODE = "exec"
 """Codex's tool that runs JavaScript, in which all others are functions: all that its newer models are offered."""
+PREFIXES = (f"mcp__{SERVER}__", f"mcp_{SERVER}_", f"{SERVER}_", f"{SERVER}-")
+"""What agents put before the name of a tool of the run's own."""
 Schemas = dict[str, dict[str, Any]]
 """The tools that a request offers: the JSON Schema of its arguments by name, an empty one for free text."""
 
 
 def call_of(tool: Tool, offered: Schemas, cwd: str) -> Call:
     """Return ``tool`` as the agent that offers ``offered`` knows it."""
-    if isinstance(tool, Raw):
-        return Call(tool.name, tool.arguments)
+    if isinstance(tool, Raw | Own):
+        return Call(tool.name, tool.arguments) if isinstance(tool, Raw) else _own(tool, offered)
     values = dict(vars(tool))
     if "path" in values:
         values["path"] = str(Path(cwd, values["path"]))
@@ -49,6 +52,15 @@ def call_of(tool: Tool, offered: Schemas, cwd: str) -> Call:
     if isinstance(tool, Shell):
         return Call("shell", values)  # not offered: the agent has to refuse it
     return call_of(Shell(_as_shell(tool, values["path"])), offered, cwd)
+
+
+def _own(tool: Own, offered: Schemas) -> Call:
+    """Return a call of the run's own tool; where it is not offered, one that the agent has to refuse."""
+    if name := next((prefix + tool.name for prefix in PREFIXES if prefix + tool.name in offered), None):
+        return Call(name, tool.arguments)
+    if CODE in offered:
+        return Call(CODE, f"text(await tools.{PREFIXES[0]}{tool.name}({json.dumps(tool.arguments)}))")
+    return Call(tool.name, tool.arguments)
 
 
 def _arguments(schema: dict[str, Any], values: dict[str, str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, select, update
 
 from bot.store.documents import dump, load, note
 from bot.store.schema import jobs
-from runner.contract import JobSpec, Progress, Report
+from runner.contract import JobSpec, Outcome, Progress, Report
 
 if TYPE_CHECKING:
     from bot.store.engine import Tx
@@ -199,6 +199,12 @@ def report_of(tx: Tx, job: str) -> Report | None:
     """Return the report, once there is one."""
     text = tx.execute(select(jobs.c.report).where(jobs.c.id == job)).scalar_one_or_none()
     return None if text is None else Report.model_validate(load(text))
+
+
+def outcomes(tx: Tx, plan_uid: str) -> dict[str, Outcome]:
+    """Return how the plan's jobs ended that reported, by their ids."""
+    query = select(jobs.c.id, jobs.c.report).where(jobs.c.plan_uid == plan_uid, jobs.c.report.is_not(None))
+    return {job: Outcome(load(text)["outcome"]) for job, text in tx.execute(query)}
 
 
 def close(tx: Tx, job: str) -> bool:

@@ -9,20 +9,17 @@ from bot.github.ensure import marked
 from bot.github.gateway import CheckAction, CheckRun, Missing, Shown, StateLabel
 from bot.intake.payloads import CheckId
 from bot.lifecycle import events as ev
-from bot.lifecycle.costs import CostRow, PlanCost
 from bot.lifecycle.states import State
 from bot.lifecycle.wording import render as wording
 from bot.lifecycle.wording.limits import TooLong
-from bot.store import jobs, plans, policies, usage
+from bot.store import plan_costs, plans, policies
 from bot.worker.context import Done, found, plan_of
 from bot.worker.effects.texts import plan_key, sha256
-from runner.contract import JobKind, Outcome
-from runner.results import Unit
 
 if TYPE_CHECKING:
+    from bot.lifecycle.costs import PlanCost
     from bot.lifecycle.effects import Acknowledge, ConcludeCheck, MarkSuperseded, PostPlan, PostReview, Say, ShowStatus
     from bot.lifecycle.plan import Plan, Review, Revision
-    from bot.store.jobs import Job
     from bot.store.outbox import Claimed
     from bot.worker.context import Context
 
@@ -68,31 +65,7 @@ STATE_LABELS = tuple(
 def costs_of(ctx: Context, plan: Plan) -> PlanCost:
     """Return what the plan has cost so far, with what came of each job."""
     with ctx.store.read() as tx:
-        spent = usage.of_plan(tx, plan.uid)
-        known = {job.id: job for job in jobs.of_plan(tx, plan.uid)}
-        reports = {name: jobs.report_of(tx, name) for name in {run.job for run in spent}}
-    rows = [
-        CostRow.of(
-            run.usage,
-            job=run.job,
-            kind=JobKind(known[run.job].kind),
-            outcome=report.outcome if (report := reports[run.job]) else Outcome.LOST,
-        )
-        for run in spent
-    ]
-    silent = [job for job in known.values() if job.id not in reports and _was_lost(job)]
-    return PlanCost(rows=(*rows, *(_untold(plan, job) for job in silent)))
-
-
-def _was_lost(job: Job) -> bool:
-    """Whether an agent may have run in a job of which nothing came back."""
-    return job.claimed_at is not None and job.closed_at is not None and job.reported_at is None and job.unit is not None
-
-
-def _untold(plan: Plan, job: Job) -> CostRow:
-    unit = Unit(job.unit or "")
-    agent = plan.agents[unit].name
-    return CostRow.untold(unit, agent, job=job.id, kind=JobKind(job.kind), outcome=Outcome.LOST)
+        return plan_costs.of_plan(tx, plan)
 
 
 def _revision(plan: Plan, number: int) -> Revision:

@@ -1,0 +1,40 @@
+"""What a plan has cost so far: what its jobs used, with what came of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.lifecycle.costs import CostRow, PlanCost
+from bot.store import jobs, usage
+from runner.contract import JobKind, Outcome
+from runner.results import Unit
+
+if TYPE_CHECKING:
+    from bot.lifecycle.plan import Plan
+    from bot.store.engine import Tx
+    from bot.store.jobs import Job
+
+
+def of_plan(tx: Tx, plan: Plan) -> PlanCost:
+    """Return every run of every job of the plan. Three queries."""
+    spent = usage.of_plan(tx, plan.uid)
+    known = {job.id: job for job in jobs.of_plan(tx, plan.uid)}
+    ends = jobs.outcomes(tx, plan.uid)
+    rows = [
+        CostRow.of(run.usage, job=run.job, kind=JobKind(known[run.job].kind), outcome=ends.get(run.job, Outcome.LOST))
+        for run in spent
+    ]
+    told = {run.job for run in spent}
+    silent = [job for job in known.values() if job.id not in told and _was_lost(job)]
+    return PlanCost(rows=(*rows, *(_untold(plan, job) for job in silent)))
+
+
+def _was_lost(job: Job) -> bool:
+    """Whether an agent may have run in a job of which nothing came back."""
+    return job.claimed_at is not None and job.closed_at is not None and job.reported_at is None and job.unit is not None
+
+
+def _untold(plan: Plan, job: Job) -> CostRow:
+    unit = Unit(job.unit or "")
+    agent = plan.agents[unit].name
+    return CostRow.untold(unit, agent, job=job.id, kind=JobKind(job.kind), outcome=Outcome.LOST)

@@ -1,4 +1,4 @@
-"""``twogate costs``: what a period cost and what came of it, a table a repository and the figures of all together."""
+"""``twogate admin costs``: what a period cost and what came of it, a table a repository and the figures of all."""
 
 from __future__ import annotations
 

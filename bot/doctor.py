@@ -72,7 +72,9 @@ def _given_up(store: Store) -> Finding:
     parked = found.deliveries.parked + found.effects.parked
     if not parked:
         return Finding(True, "Nothing is given up.")
-    cure = "`twogate parked` lists them with the reason; mend that, then `twogate parked retry` puts one back."
+    cure = (
+        "`twogate admin parked` lists them with the reason; mend that, then `twogate admin parked retry` puts one back."
+    )
     return Finding(False, f"Given up: deliveries {found.deliveries.parked}, effects {found.effects.parked}. {cure}")
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["github"]
 
-COMMANDS = ["serve", "web", "work", "migrate", "doctor", "plans", "parked", "costs", "init", "check-policy"]
+COMMANDS = ["serve", "web", "work", "migrate", "doctor", "admin", "init", "check-policy"]
+ADMIN = ["plans", "show", "resume", "parked", "costs"]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -73,7 +74,8 @@ def store_plan(settings: dict[str, str], github: GitHub, issue: int) -> Plan:
 
 
 @pytest.mark.parametrize(
-    "command", [[], *[[name] for name in COMMANDS], ["plans", "show"], ["plans", "resume"], ["parked", "retry"]]
+    "command",
+    [[], *[[name] for name in COMMANDS], *[["admin", name] for name in ADMIN], ["admin", "parked", "retry"]],
 )
 def test_every_command_explains_itself(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -87,7 +89,15 @@ def test_every_command_explains_itself(command: list[str], capsys: pytest.Captur
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["dance"], ["init"], ["plans", "show", "x"], ["parked", "retry", "plan", "1"], ["serve", "--processes", "0"]],
+    [
+        [],
+        ["dance"],
+        ["init"],
+        ["admin"],
+        ["admin", "show", "x"],
+        ["admin", "parked", "retry", "plan", "1"],
+        ["serve", "--processes", "0"],
+    ],
 )
 def test_what_is_no_command_is_said(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -119,12 +129,12 @@ def test_a_file_of_settings_is_read_and_the_environment_wins(
     assert main(["migrate"]) == 0
 
 
-@pytest.mark.parametrize("command", ["migrate", "plans", "serve"])
+@pytest.mark.parametrize("command", [["migrate"], ["admin", "plans"], ["serve"]])
 def test_a_database_that_is_away_is_said(
-    settings: dict[str, str], command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    settings: dict[str, str], command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TWOGATE_DATABASE_URL", f"sqlite:///{settings['TWOGATE_HOME']}/no/such/folder/x.db")
-    assert main([command]) == 2
+    assert main(command) == 2
     assert capsys.readouterr().err.startswith("twogate: ")
 
 
@@ -197,10 +207,10 @@ def test_an_app_that_github_does_not_know(
 
 
 def test_the_table_of_plans(settings: dict[str, str], github: GitHub, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plans"]) == 0
+    assert main(["admin", "plans"]) == 0
     assert capsys.readouterr().out.split() == ["REPOSITORY", "ISSUE", "STATE", "WAITS", "FOR", "VERSION", "AGE"]
     store_plan(settings, github, 12)
-    main(["plans"])
+    main(["admin", "plans"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split() == ["Acme/shop", "#12", "draft", "runner", "0", "2", "d"]
     assert lines[2:] == [
@@ -211,22 +221,22 @@ def test_the_table_of_plans(settings: dict[str, str], github: GitHub, capsys: py
 
 def test_one_plan_and_its_history(settings: dict[str, str], github: GitHub, capsys: pytest.CaptureFixture[str]) -> None:
     plan = store_plan(settings, github, 12)
-    assert main(["plans", "show", "12"]) == 0
+    assert main(["admin", "show", "12"]) == 0
     said = capsys.readouterr().out
     assert plan.uid in said
     assert "1970-01-01 00:00:00Z  plan_requested by ann: new -> draft  asked for" in said
-    assert main(["plans", "show", "13"]) == 1
+    assert main(["admin", "show", "13"]) == 1
 
 
 def test_pauses_are_lifted(settings: dict[str, str], github: GitHub, capsys: pytest.CaptureFixture[str]) -> None:
     store_plan(settings, github, 12)
-    assert main(["plans", "resume", "--installation", "7"]) == 0
+    assert main(["admin", "resume", "--installation", "7"]) == 0
     said = capsys.readouterr().out
     assert "installation:7 is open again. It was closed: Commit cafe is on main." in said
     assert "installation:8" not in said
-    main(["plans", "resume"])
+    main(["admin", "resume"])
     assert "installation:8 is open again" in capsys.readouterr().out
-    main(["plans", "resume"])
+    main(["admin", "resume"])
     assert "Nothing is paused" in capsys.readouterr().out
     store = open_store(f"sqlite:///{settings['TWOGATE_HOME']}/twogate.db")
     with store.read() as tx:
@@ -254,10 +264,10 @@ def park(settings: dict[str, str], error: str) -> tuple[int, int]:
 
 
 def test_what_was_given_up_is_listed_and_put_back(settings: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["parked"]) == 0
+    assert main(["admin", "parked"]) == 0
     assert capsys.readouterr().out == "Nothing is given up.\n"
     delivery, effect = park(settings, "refused:\n\x1b[2Jby a rule " + "x" * 1_000)
-    assert main(["parked"]) == 0
+    assert main(["admin", "parked"]) == 0
     head, first, second = capsys.readouterr().out.splitlines()
     assert head.split() == ["QUEUE", "ID", "WHAT", "LANE", "SINCE", "ERROR"]
     assert first.split()[:6] == ["delivery", str(delivery), "issues.labeled", "7:12", "0", "s"]
@@ -266,22 +276,22 @@ def test_what_was_given_up_is_listed_and_put_back(settings: dict[str, str], caps
     assert first.endswith("x\N{HORIZONTAL ELLIPSIS}")
     assert "\x1b" not in first
     for queue, number in (("delivery", delivery), ("effect", effect)):
-        assert main(["parked", "retry", queue, str(number)]) == 0
-        assert main(["parked", "retry", queue, str(number)]) == 1
+        assert main(["admin", "parked", "retry", queue, str(number)]) == 0
+        assert main(["admin", "parked", "retry", queue, str(number)]) == 1
     said = capsys.readouterr().out.splitlines()
     assert said[:2] == [
         f"Delivery {delivery} is tried afresh.",
-        f"Delivery {delivery} is not given up: `twogate parked` lists what is.",
+        f"Delivery {delivery} is not given up: `twogate admin parked` lists what is.",
     ]
-    main(["parked"])
+    main(["admin", "parked"])
     assert capsys.readouterr().out == "Nothing is given up.\n"
 
 
 def test_the_doctor_counts_what_was_given_up(settings: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     delivery, _ = park(settings, "refused")
     assert main(["doctor"]) == 1
-    assert "FAULT  Given up: deliveries 1, effects 1. `twogate parked` lists them" in capsys.readouterr().out
-    main(["parked", "retry", "delivery", str(delivery)])
+    assert "FAULT  Given up: deliveries 1, effects 1. `twogate admin parked` lists them" in capsys.readouterr().out
+    main(["admin", "parked", "retry", "delivery", str(delivery)])
     main(["doctor"])
     assert "Given up: deliveries 0, effects 1." in capsys.readouterr().out
 
@@ -330,7 +340,7 @@ def test_what_is_shipped_is_what_lies_at_the_top() -> None:
     assert "OWNER/twogate/.github/actions/run@" in shipped(".github/workflows/twogate.yml")
 
 
-@pytest.mark.parametrize("command", [["plans"], ["parked"], ["costs"], ["plans", "resume"]])
+@pytest.mark.parametrize("command", [["admin", name] for name in ADMIN if name != "show"])
 def test_a_database_without_tables_is_told_with_its_cure(
     settings: dict[str, str], command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -342,7 +352,7 @@ def test_a_database_without_tables_is_told_with_its_cure(
 def test_costs_of_a_bot_without_plans_are_certainly_nothing(
     settings: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["costs"]) == 0
+    assert main(["admin", "costs"]) == 0
     told = capsys.readouterr().out
     assert re.search(r"^all +\$0\.0000 +0 +- +- +\$0\.0000$", told, re.MULTILINE), told
     assert "Too little happened to tell what plans wait for." in told
@@ -352,13 +362,13 @@ def test_costs_are_told_to_programs_and_of_a_month(
     settings: dict[str, str], github: GitHub, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan = store_plan(settings, github, 12)
-    assert main(["costs", "--json"]) == 0
+    assert main(["admin", "costs", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     name = f"{plan.repo.owner}/{plan.repo.name}"
     assert told["repositories"].keys() == {name}
     assert told["total"]["denial_rate"] == {"part": 0, "whole": 0}
     assert told["total"]["spend"] == {"value": "0", "at_least": False}
-    assert main(["costs", "--month", "2026-02"]) == 0
+    assert main(["admin", "costs", "--month", "2026-02"]) == 0
     assert "From 2026-02-01 00:00 to 2026-03-01 00:00 (UTC)" in capsys.readouterr().out
-    assert main(["costs", "--month", "February"]) == 2
+    assert main(["admin", "costs", "--month", "February"]) == 2
     assert "write it as 2026-11" in capsys.readouterr().err

@@ -41,7 +41,7 @@ def test_the_cost_of_a_merged_change_and_the_denial_rate_of_a_month_are_told(
     for name, value in village.environment.items():
         monkeypatch.setenv(name, value)
     with contextlib.suppress(SystemExit):
-        main(["costs", "--month", time.strftime("%Y-%m", time.gmtime(village.clock()))])
+        main(["admin", "costs", "--month", time.strftime("%Y-%m", time.gmtime(village.clock()))])
     told = capsys.readouterr().out
     assert "$0.05" in told, "all that was spent, divided by the one that was merged"
     assert "50 %" in told, "one of two was denied"

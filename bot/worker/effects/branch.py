@@ -69,7 +69,7 @@ def _on_default_branch(ctx: Context, plan: Plan, effect: ReadBack, default: str)
         return None
     return (
         f"Commit {effect.head[:12]} of plan #{plan.issue_number} is on {default} before its diff was approved. "
-        "Look at who pushed it; then lift the pause with `twogate plans resume`."
+        "Look at who pushed it; then lift the pause with `twogate admin resume`."
     )
 
 

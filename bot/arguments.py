@@ -1,0 +1,45 @@
+"""What the commands of ``twogate`` have in common: exit codes, how a command is added, and values it can take."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (argparse has no public name for it)
+
+WELL, UNWELL, IMPOSSIBLE = 0, 1, 2
+"""Exit codes: well; something that was asked about is not well; it can't be done as asked."""
+
+
+def add_command(
+    commands: Commands, name: str, run: Callable[[argparse.Namespace], int], text: str, **more: Any
+) -> argparse.ArgumentParser:
+    """Add a command that ``run`` carries out, and return its parser; ``text`` is its line in the help above it."""
+    made = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.", **more)
+    made.set_defaults(run=run)
+    return made
+
+
+def count(text: str) -> int:
+    """Return a whole number above 0."""
+    if not (text.isascii() and text.isdecimal() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(text)
+
+
+def account(text: str) -> str:
+    """Return the name of an account of GitHub."""
+    if not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no account of GitHub")
+    return text
+
+
+def commit(text: str) -> str:
+    """Return a whole commit id."""
+    if not re.fullmatch(r"[0-9a-f]{40}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no commit: give all 40 characters, since a tag can be moved")
+    return text

@@ -158,6 +158,23 @@ class MadeIssue:
 
 
 @dataclass(frozen=True, slots=True)
+class Holder:
+    """Whose token it is. ``speaks``: whether it may also act for that person on GitHub, rather than only name them."""
+
+    person: Person
+    speaks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedIssue:
+    """An issue that a person opened. ``labels`` are those it has: GitHub drops the labels of who may not set any."""
+
+    number: int
+    url: str
+    labels: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class IssueInfo:
     """An issue as it reads now."""
 

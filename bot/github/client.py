@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from bot.github.clients import App, Clients
 from bot.github.connection import Connection
-from bot.github.gateway import Gateway
+from bot.github.gateway import Gateway, PeoplesGateway
+from bot.github.holders import Holders
 from bot.github.issues import Issues
 from bot.github.writes import Writes
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 class GitHubGateway(Issues, Writes, Gateway):
     """The gateway. Safe to share between threads; make it after a fork, since it keeps connections."""
+
+    def of_people(self) -> PeoplesGateway:
+        """Return what is asked as people, with their own tokens."""
+        return Holders(self._connection.clients)
 
     def close(self) -> None:
         """Close all connections."""

@@ -105,13 +105,13 @@ class Clients:
     @contextmanager
     def anonymous(self) -> Generator[Rest, None, None]:
         """Lend requests without any identity, for the few public facts that need none."""
-        with self._lent(UnauthAuthStrategy()) as rest:
+        with self._lent(UnauthAuthStrategy(), "app") as rest:
             yield rest
 
     @contextmanager
-    def bearing(self, token: str) -> Generator[Rest, None, None]:
+    def bearing(self, token: str, gate: str = "app") -> Generator[Rest, None, None]:
         """Lend requests that bear the given token."""
-        with self._lent(TokenAuthStrategy(token)) as rest:
+        with self._lent(TokenAuthStrategy(token), gate) as rest:
             yield rest
 
     def mint(self, installation_id: int, narrowed: Mapping[str, Any]) -> tuple[str, float]:
@@ -131,10 +131,10 @@ class Clients:
         return self._speaking(client, gate)
 
     @contextmanager
-    def _lent(self, auth: BaseAuthStrategy) -> Generator[Rest, None, None]:
+    def _lent(self, auth: BaseAuthStrategy, gate: str) -> Generator[Rest, None, None]:
         client = KeptGitHub(auth, self._config)
         try:
-            yield self._speaking(client, "app")
+            yield self._speaking(client, gate)
         finally:
             client.close()
 

@@ -20,9 +20,11 @@ from bot.github.answers import (
     Comparison,
     Glance,
     Grant,
+    Holder,
     InlineComment,
     IssueInfo,
     MadeIssue,
+    OpenedIssue,
     Pull,
     PullReview,
     PutUp,
@@ -35,7 +37,7 @@ from bot.github.answers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from bot.lifecycle.ci import CiCheck
@@ -52,10 +54,13 @@ __all__ = [
     "Gateway",
     "Glance",
     "Grant",
+    "Holder",
     "InlineComment",
     "IssueInfo",
     "MadeIssue",
     "Missing",
+    "OpenedIssue",
+    "PeoplesGateway",
     "Pull",
     "PullReview",
     "PutUp",
@@ -65,11 +70,16 @@ __all__ = [
     "Run",
     "Shown",
     "StateLabel",
+    "Unproved",
 ]
 
 
 class Missing(Permanent):
     """GitHub has no such thing (any more), or does not show it to the App."""
+
+
+class Unproved(Permanent):
+    """A token proves nobody: GitHub does not know it (any more), or it is no person's."""
 
 
 class Gateway(Protocol):
@@ -271,4 +281,30 @@ class Gateway(Protocol):
 
     def grants(self) -> list[Grant]:
         """Return every installation of the App with what it may do there."""
+        ...
+
+
+class PeoplesGateway(Protocol):
+    """What is asked of GitHub as a person, with a token of theirs: the App's for them or a personal one.
+
+    Implemented by :mod:`bot.github.holders`. Every verb raises :class:`Unproved` where the token is not good (any
+    more), besides the errors named above. Nothing is kept here.
+    """
+
+    def holder(self, token: str) -> Holder:
+        """Return whose token it is."""
+        ...
+
+    def visible(self, token: str, repos: Collection[Repo]) -> dict[int, Permission]:
+        """Return by number those of the repositories that GitHub shows to the token, and what its person may do there.
+
+        A hundred are asked for in one request; one that was renamed is found by its number.
+        """
+        ...
+
+    def open_issue(self, token: str, repo: Repo, title: str, body: str, labels: Sequence[str]) -> OpenedIssue:
+        """Open an issue as the person; GitHub judges who may. Raises ``Missing`` where the token does not see it.
+
+        Asked once: after a lost answer, whether it is there has to be looked up by the caller.
+        """
         ...

@@ -152,6 +152,11 @@ def repositories(tx: Tx) -> dict[int, Repo]:
     return {plan.repo.id: plan.repo for plan in map(_plan, rows)}
 
 
+def repository_ids(tx: Tx) -> frozenset[int]:
+    """Return the numbers of the same, which is cheap to ask."""
+    return frozenset(tx.execute(select(plans.c.repository_id).distinct()).scalars())
+
+
 def ended_uids(tx: Tx, repository_id: int, since: float) -> list[str]:
     """Return the names of the repository's plans that ended since then: their worktrees may go."""
     c = plans.c

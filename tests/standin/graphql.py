@@ -157,6 +157,16 @@ class Root(Changes):
         """One node."""
         return self.visible(id)
 
+    def repository(self, info: Any, owner: str, name: str, followRenames: bool = True) -> Repo:  # noqa: N803
+        """A repository by its name, now or (as GitHub does unasked) before it was renamed."""
+        hub = self.call.hub
+        found = hub.repo(owner, name)
+        if found is None and followRenames:
+            found = hub.repo_by_id(hub.moved.get(f"{owner}/{name}".lower(), 0))
+        if found is None or self.call.token is None or not hub.token_allows(self.call.token, found, "metadata", "read"):
+            raise refused("NOT_FOUND", f"Could not resolve to a Repository with the name '{owner}/{name}'.")
+        return found
+
     def viewer(self, info: Any) -> User:
         """Who asks."""
         return self.call.actor
@@ -225,6 +235,8 @@ def type_name(record: Any) -> str:
 
 def fields(hub: Hub, viewer: User, record: Any, name: str, args: dict[str, Any]) -> Any:
     """One field of a record under its GraphQL name."""
+    if isinstance(record, Repo) and name == "viewerPermission":
+        return hub.role(record, viewer).upper() if viewer.type == "User" else None
     if isinstance(record, Repo) and name in {"issue", "issueOrPullRequest", "label", "ref"}:
         return _part(hub, record, name, args)
     if isinstance(record, Issue) and name == "labels":

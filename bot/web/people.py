@@ -1,0 +1,173 @@
+"""Who asks, and what they may see: a token proves a person to GitHub, and GitHub says what it shows to that token.
+
+    onlooker = people.of_token(token)
+    people.require(onlooker, repository_id)  # Refused 404 unless GitHub shows it to them
+
+What GitHub said is believed for a minute at most. Nobody decides anything by it: the worker asks GitHub again at the
+moment of decision, as it does for comments.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import threading
+from collections import OrderedDict
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from bot.errors import Permanent, RetryAt, Transient
+from bot.github.gateway import Holder, Unproved
+from bot.lifecycle.permission import Permission
+from bot.store import plans
+from bot.web.refusal import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from bot.github.gateway import PeoplesGateway
+    from bot.lifecycle.plan import Person
+    from bot.store.engine import Store
+
+BELIEVED_SECONDS = 60.0
+"""How long GitHub's word on a token, and on what it shows to it, is believed."""
+MOST_REMEMBERED = 2_000
+"""Tokens whose answers are kept at a time; the longest known goes first."""
+TROUBLE_SECONDS = 5
+"""When to come back after passing trouble with GitHub."""
+LONGEST_TOKEN = 2_048
+"""Characters; GitHub's are shorter, and what is longer is not shown to it."""
+
+NOT_VISIBLE = "There is nothing here that GitHub shows to you. If there should be, ask for access to the repository."
+UNPROVED = (
+    "GitHub does not accept this token as a person's: sign in again, or give a user token that is valid, "
+    "such as `gh auth token` prints."
+)
+TROUBLE = "GitHub can't say just now what you may see: try again in a moment."
+
+V = TypeVar("V")
+
+
+class Entrance(StrEnum):
+    """Where somebody came in."""
+
+    DASHBOARD = "dashboard"
+    API = "api"
+
+
+@dataclass(frozen=True, slots=True)
+class Onlooker:
+    """Somebody who has proved to be this person on GitHub, and the token that proved it."""
+
+    person: Person
+    token: str = field(repr=False)
+    by: Entrance
+    speaks: bool = True
+    """Whether the token may act for the person on GitHub; one that only names them is for looking alone."""
+
+
+class People:
+    """Asks GitHub about onlookers. Safe to share between threads; keeps hashes of tokens, never a token."""
+
+    def __init__(self, store: Store, gateway: PeoplesGateway, now: Callable[[], float]) -> None:
+        self._store = store
+        self._gateway = gateway
+        self._now = now
+        self._holders = _Briefly[Holder](now)
+        self._shown = _Briefly[dict[int, Permission | None]](now)
+
+    def of_token(self, token: str) -> Onlooker:
+        """Return who shows this token to the API. Raises ``Refused``: 401 where it proves nobody, 503 in trouble."""
+        if not 0 < len(token) <= LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+            raise Refused(401, UNPROVED)
+        key = _hash(token)
+        holder = self._holders.get(key)
+        if holder is None:
+            with self._answering(token):
+                holder = self._gateway.holder(token)
+            self._holders.put(key, holder)
+        return Onlooker(holder.person, token, Entrance.API, holder.speaks)
+
+    def sees(self, onlooker: Onlooker) -> dict[int, Permission]:
+        """Return by number the repositories with plans that GitHub shows to the onlooker, and what they may do there.
+
+        Raises ``Refused``: 401 where their token is no longer good, 503 with ``Retry-After`` where GitHub can't say.
+        """
+        key = _hash(onlooker.token)
+        shown = self._shown.get(key)
+        with self._store.read() as tx:
+            known = plans.repository_ids(tx)
+            repos = plans.repositories(tx) if shown is None or not known <= shown.keys() else None
+        if repos is not None:
+            with self._answering(onlooker.token):
+                visible = self._gateway.visible(onlooker.token, repos.values())
+            shown = self._shown.put(key, {number: visible.get(number) for number in repos})
+        return {number: found for number, found in (shown or {}).items() if found is not None}
+
+    def require(self, onlooker: Onlooker, repository_id: int, least: Permission = Permission.READ) -> Permission:
+        """Return what the onlooker may do in a repository.
+
+        Raises ``Refused`` as :meth:`sees` does; besides 404 where it is not shown to them, and 403 where they see it
+        and may do less than ``least``.
+        """
+        found = self.sees(onlooker).get(repository_id)
+        if found is None:
+            raise Refused(404, NOT_VISIBLE)
+        if found < least:
+            raise Refused(
+                403,
+                f"{onlooker.person.login} has {found.name.lower()} access to this repository; "
+                f"this needs {least.name.lower()} or more. Ask one of its maintainers.",
+            )
+        return found
+
+    def forget(self, token: str) -> None:
+        """Believe nothing any more that GitHub said of a token."""
+        self._holders.drop(_hash(token))
+        self._shown.drop(_hash(token))
+
+    @contextmanager
+    def _answering(self, token: str) -> Iterator[None]:
+        """Turn what went wrong with GitHub into what the onlooker is told."""
+        try:
+            yield
+        except Unproved as error:
+            self.forget(token)
+            raise Refused(401, UNPROVED) from error
+        except RetryAt as error:
+            pause = max(TROUBLE_SECONDS, math.ceil(error.at - self._now()))
+            raise Refused(503, f"{error} Come back in {pause} seconds.", retry_after=pause) from error
+        except (Transient, Permanent) as error:
+            raise Refused(503, TROUBLE, retry_after=TROUBLE_SECONDS) from error
+
+
+class _Briefly(Generic[V]):
+    """Values by key for :data:`BELIEVED_SECONDS`, at most :data:`MOST_REMEMBERED` of them."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, tuple[float, V]] = OrderedDict()
+
+    def get(self, key: str) -> V | None:
+        with self._lock:
+            at, value = self._kept.get(key, (float("-inf"), None))
+        return value if 0 <= self._now() - at < BELIEVED_SECONDS else None
+
+    def put(self, key: str, value: V) -> V:
+        with self._lock:
+            self._kept.pop(key, None)
+            self._kept[key] = (self._now(), value)
+            while len(self._kept) > MOST_REMEMBERED:
+                self._kept.popitem(last=False)
+        return value
+
+    def drop(self, key: str) -> None:
+        with self._lock:
+            self._kept.pop(key, None)
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

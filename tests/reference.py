@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from bot.lifecycle import events as ev
 from bot.lifecycle import policy_faults, policy_file, policy_keys
 from bot.lifecycle.commands import Verb
+from bot.lifecycle.offers import EVENTS
 from bot.lifecycle.policy import Action, Policy
 from bot.lifecycle.policy_values import in_words
 from bot.lifecycle.requests import ACTIONS
@@ -180,30 +180,6 @@ def _values(schema: dict[str, Any]) -> str:
     return words.get(schema.get("type", ""), "") + (f", up to {most:,} characters" if most else "")
 
 
-EVENTS: dict[Verb, type] = {
-    Verb.PLAN: ev.PlanRequested,
-    Verb.APPROVE: ev.Approved,
-    Verb.REJECT: ev.Rejected,
-    Verb.REOPEN: ev.ReopenRequested,
-    Verb.UPDATE: ev.UpdateRequested,
-    Verb.EXPAND: ev.ExpandRequested,
-    Verb.SPLIT: ev.SplitRequested,
-    Verb.ANSWER: ev.Answered,
-    Verb.RETRY: ev.RetryRequested,
-    Verb.REVISE: ev.ReviseRequested,
-    Verb.FIX: ev.FixRequested,
-    Verb.ACCEPT: ev.RecommendationsAccepted,
-    Verb.REMEMBER: ev.LessonsAdopted,
-    Verb.CANCEL: ev.CancelRequested,
-    Verb.ICEBOX: ev.Shelved,
-    Verb.THAW: ev.Thawed,
-    Verb.START: ev.StartRequested,
-    Verb.DEPENDS: ev.DependsChosen,
-    Verb.PRIORITY: ev.PriorityChosen,
-    Verb.AGENT: ev.AgentChosen,
-    Verb.BUDGET: ev.BudgetChosen,
-    Verb.STATUS: ev.StatusRequested,
-}
 NEEDS = {
     Action.ASK: "read",
     Action.REQUEST_PLAN: "triage",

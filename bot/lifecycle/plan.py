@@ -83,6 +83,8 @@ class Plan(Frozen):
     version: int = 0
     state: State = State.DRAFT
     waiting_on: WaitingOn | None = WaitingOn.RUNNER
+    since: float | None = None
+    """When it came to this state, or began to wait for this; None in a row of an older release."""
     hold: Hold | None = None
     policy: Policy = Field(default_factory=Policy)
     choices: Choices = Choices()

@@ -327,7 +327,9 @@ _QUEUE_EVENTS = (ev.SlotGranted, ev.QueueWaits)
 def transition(plan: Plan, event: ev.Event) -> Step:
     """Return what an event does to a plan. The plan comes back with the next version, also where nothing changed."""
     step = recommendations.beside(plan, event) or _step(plan, event)
-    return Step(step.plan.model_copy(update={"version": plan.version + 1}), step.effects, step.note)
+    stands = (step.plan.state, step.plan.waiting_on) == (plan.state, plan.waiting_on)
+    update = {"version": plan.version + 1, "since": plan.since if stands else event.at}
+    return Step(step.plan.model_copy(update=update), step.effects, step.note)
 
 
 def _step(plan: Plan, event: ev.Event) -> Step:
@@ -371,6 +373,7 @@ def open_plan(event: ev.PlanRequested, uid: str, before: Plan | None = None) -> 
         issue=event.issue,
         requester=event.by,
         requested_at=event.at,
+        since=event.at,
         label=event.policy.label if event.via is Via.LABEL or event.part else None,
         hold=Hold(causes=event.pauses, at=event.at, by=event.by) if event.pauses else None,
     )

@@ -1,0 +1,54 @@
+"""What is offered to somebody is what they could do by a comment, and no more."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.lifecycle.commands import Verb
+from bot.lifecycle.offers import EVENTS, offers
+from bot.lifecycle.permission import Permission
+from bot.lifecycle.plan import Hold, Plan
+from bot.lifecycle.policy import parse_policy
+from bot.lifecycle.states import HoldCause, State, WaitingOn
+from tests.lifecycle import stories
+from tests.lifecycle.makers import ALICE
+from tests.lifecycle.stories import BOB
+
+CHOOSING = {Verb.AGENT, Verb.BUDGET, Verb.PRIORITY}
+DRAFT = {Verb.UPDATE, Verb.EXPAND, Verb.SPLIT, Verb.ICEBOX, Verb.DEPENDS, Verb.REJECT, Verb.CANCEL, *CHOOSING}
+WRITTEN = stories.plan()
+"""By Alice, with one question that nobody has answered."""
+QUEUED = stories.plan(State.APPROVED, WaitingOn.SLOT, **stories.APPROVED)
+HELD = stories.plan(hold=Hold(causes=(HoldCause.LABEL_REMOVED,), at=2.0))
+SAID = {
+    "written": (WRITTEN, Permission.WRITE, {Verb.APPROVE, Verb.ANSWER, *DRAFT}),
+    "being written": (stories.plan(waiting_on=WaitingOn.RUNNER, revisions=()), Permission.WRITE, DRAFT),
+    "to triage": (WRITTEN, Permission.TRIAGE, {Verb.ANSWER}),
+    "to a reader": (WRITTEN, Permission.READ, set()),
+    "held": (HELD, Permission.WRITE, {Verb.REJECT, Verb.CANCEL}),
+    "in the queue": (QUEUED, Permission.WRITE, DRAFT),
+    "behind another": (
+        QUEUED.model_copy(update={"waiting_on": WaitingOn.OVERLAP}), Permission.WRITE, {Verb.START, *DRAFT}
+    ),
+    "merged": (stories.plan(State.MERGED, None), Permission.ADMIN, set()),
+    "merged, with ideas": (
+        stories.plan(State.MERGED, None, recommended=stories.RECOMMENDED), Permission.WRITE, {Verb.ACCEPT}
+    ),
+    "rejected": (stories.plan(State.REJECTED, None), Permission.WRITE, {Verb.REJECT, Verb.REOPEN}),
+}  # fmt: skip
+
+
+def test_every_command_amounts_to_something_but_the_one_that_explains_them() -> None:
+    assert set(Verb) - set(EVENTS) == {Verb.HELP}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_bob_is_offered(name: str) -> None:
+    plan, permission, wanted = SAID[name]
+    assert set(offers(plan, BOB, permission)) == wanted
+
+
+def test_the_author_may_answer_and_the_policy_says_who_decides() -> None:
+    assert offers(WRITTEN, ALICE, Permission.READ) == (Verb.ANSWER,)
+    narrow: Plan = WRITTEN.model_copy(update={"policy": parse_policy("approvers: {users: [carol]}")})
+    assert not {Verb.APPROVE, Verb.REJECT, Verb.BUDGET} & set(offers(narrow, BOB, Permission.ADMIN))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bot.lifecycle.permission import Permission
     from bot.lifecycle.plan import Person, Plan
 
-EVENTS: dict[Verb, type[ev.HumanEvent]] = {
+EVENTS: dict[Verb, type] = {
     Verb.PLAN: ev.PlanRequested,
     Verb.APPROVE: ev.Approved,
     Verb.REJECT: ev.Rejected,
@@ -69,7 +69,7 @@ def _may(plan: Plan, person: Person, permission: Permission, verb: Verb) -> bool
     return action is not Action.DECIDE or approvers.admit(person.login, permission, approvers.teams)
 
 
-def _does(plan: Plan, verb: Verb, event: type[ev.HumanEvent]) -> bool:
+def _does(plan: Plan, verb: Verb, event: type) -> bool:
     """Whether it would do something: the table has a move for it, and what it is about is there."""
     if event in STEERING and (plan.frozen or plan.splitting):
         return False

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from bot import admin_command, doctor, eval_command, memory_command, serving
 from bot.arguments import IMPOSSIBLE, UNWELL, WELL, account, add_command, commit, count
+from bot.data_flow import command as data_flow
 from bot.errors import ConfigError, TwogateError
 from bot.lifecycle.policy import PolicyError, parse_policy
 from bot.opened import found_settings, made_ready
@@ -55,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     command("work", _work, "work without serving the web, until SIGTERM")
     command("migrate", _migrate, "bring the database to the current schema")
     command("doctor", _doctor, "look at settings, database, GitHub and permissions, and say what to mend")
+    data_flow.add_arguments(command("data-flow", _data_flow, "list who sees code or prompts in one run, and why"))
     admin = "list and put right what the bot's database holds, on its machine: plans, pauses, what was given up, costs"
     admin_command.add_arguments(commands.add_parser("admin", help=admin, description=f"{admin.capitalize()}."))
     init = command("init", _init, "write the runner's workflow into a repository")
@@ -90,6 +92,12 @@ def _work(_arguments: argparse.Namespace) -> int:
 def _migrate(_arguments: argparse.Namespace) -> int:
     made_ready()
     print("The database is up to date.")
+    return WELL
+
+
+def _data_flow(arguments: argparse.Namespace) -> int:
+    for line in data_flow.told(arguments, found_settings()):
+        print(line)
     return WELL
 
 

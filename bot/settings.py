@@ -1,8 +1,8 @@
 """What the operator tells the bot: environment to a frozen :class:`Settings`, every fault named at once.
 
-Read once by the command line and passed on; nothing else of the bot looks at the environment. All names begin with
-``TWOGATE_``. Enterprise Server and data residency follow from ``TWOGATE_GITHUB_URL`` alone, and each address can be
-set by itself where that is not right.
+Read once by the command line and passed on; nothing else of the bot looks at the environment. All names but
+OpenTelemetry's begin with ``TWOGATE_``. Enterprise Server and data residency follow from ``TWOGATE_GITHUB_URL`` alone,
+and each address can be set by itself where that is not right.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ WRITES_PER_SECOND = 1.0
 """What GitHub asks integrators to stay below; more is allowed only on hosts of one's own."""
 MOST_THREADS = 64
 """More workers than this only queue for the database and for GitHub's limits."""
+TOKEN_CHARACTERS = 16
+"""A shorter token of ``/metrics`` can be guessed by trying."""
+TEXT, JSON = "text", "json"
+"""How log records are written: a line for people, or a JSON object a line."""
 NEW_API, OLD_API = "2026-03-10", "2022-11-28"
 """Versions of the REST API; Enterprise Server up to 3.20 knows only the older one."""
 
@@ -68,6 +72,11 @@ class Settings:
     """For each installation."""
     max_parallel: int | None = None
     """Plans executed at the same time over all repositories; None: as many as the repositories' policies allow."""
+    metrics_token: str | None = field(default=None, repr=False)
+    """Opens ``/metrics``; None: it is open on loopback alone."""
+    log_format: str = TEXT
+    otlp_endpoint: str | None = None
+    """Where traces go; None: none are made."""
 
 
 def from_environment(environ: Mapping[str, str]) -> Settings:
@@ -98,6 +107,9 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         worker_threads=reader.number("TWOGATE_WORKER_THREADS", "4", least=0, most=MOST_THREADS),
         writes_per_second=reader.pace(api_url),
         max_parallel=reader.number("TWOGATE_MAX_PARALLEL", least=1) if reader.get("TWOGATE_MAX_PARALLEL") else None,
+        metrics_token=reader.metrics_token(),
+        log_format=reader.log_format(),
+        otlp_endpoint=reader.otlp_endpoint(),
     )
     if reader.faults:
         raise ConfigError(reader.faults)
@@ -211,6 +223,30 @@ class _Reader:
             pass
         self.faults.append(f"TWOGATE_LISTEN is {text!r}: give host and port, such as 127.0.0.1:8080.")
         return "127.0.0.1", 0
+
+    def metrics_token(self) -> str | None:
+        text = self.get("TWOGATE_METRICS_TOKEN")
+        if text and (len(text) < TOKEN_CHARACTERS or not text.isascii()):
+            self.faults.append(f"TWOGATE_METRICS_TOKEN: set it to {TOKEN_CHARACTERS} ASCII characters or more.")
+        return text or None
+
+    def log_format(self) -> str:
+        text = self.get("TWOGATE_LOG_FORMAT", TEXT)
+        if text not in {TEXT, JSON}:
+            self.faults.append(f"TWOGATE_LOG_FORMAT is {text!r}: set it to {TEXT} or {JSON}.")
+        return text
+
+    def otlp_endpoint(self) -> str | None:
+        """Read the one name that is not ours: where OpenTelemetry looks for its collector, whoever sets it."""
+        text = self.get("OTEL_EXPORTER_OTLP_ENDPOINT").rstrip("/")
+        try:
+            parts = urlsplit(text)
+            known = not text or (parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.username is None)
+        except ValueError:
+            known = False
+        if not known:
+            self.faults.append("OTEL_EXPORTER_OTLP_ENDPOINT: set it to an address such as http://127.0.0.1:4318.")
+        return text or None
 
     def pace(self, api_url: str) -> float:
         text = self.get("TWOGATE_WRITES_PER_SECOND", "1")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import textwrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +23,20 @@ def table(*rows: Sequence[str]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def wrapped(widths: Sequence[int], *rows: Sequence[str]) -> Iterator[str]:
+    """Yield rows as lines whose columns have these widths, long cells over several lines, a blank line between rows."""
+    for number, row in enumerate(rows):
+        cells = [textwrap.wrap(printable(cell), width) or [""] for cell, width in zip(row, widths, strict=True)]
+        lines = itertools.zip_longest(*cells, fillvalue="")
+        if number > 1:
+            yield ""
+        yield from (_padded(line, widths) for line in lines)
+
+
+def _padded(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
 def plan(found: Plan, now: float) -> tuple[str, ...]:
@@ -49,7 +65,11 @@ def age(seconds: float) -> str:
     return f"{max(0, int(seconds))} s"
 
 
-def _line(text: str) -> str:
+def printable(text: str) -> str:
     """Return text from outside as one line that moves no cursor."""
-    shown = "".join(c if c.isprintable() else " " for c in text)
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _line(text: str) -> str:
+    shown = printable(text)
     return shown if len(shown) <= ERROR_SHOWN else f"{shown[: ERROR_SHOWN - 1]}\N{HORIZONTAL ELLIPSIS}"

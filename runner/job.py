@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from runner import folders, housekeeping, process, sessions
 from runner.clearing import remove_workspace
 from runner.client import Client, ClientError
-from runner.contract import JobKind, Outcome, Phase
+from runner.contract import MAX_REACHED, JobKind, Outcome, Phase
 from runner.git import GitError
 from runner.heartbeat import Heartbeat, sender
 from runner.leftovers import KEEP, Leftovers, alone
@@ -139,6 +139,7 @@ class Runner:
                 return self._steps(job)
             finally:
                 ledger.usage = list(meter.rows())
+                ledger.fields["reached"] = meter.reached[:MAX_REACHED]
 
     def _steps(self, job: Job) -> Ending:
         """Fetch the commits and go through the steps of the job's kind."""

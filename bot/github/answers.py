@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bot.lifecycle.plan import IssueSnapshot, Person
+    from bot.lifecycle.plan import IssueSnapshot, Person, Repo
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +257,16 @@ class AppIdentity:
     app_id: int
     slug: str
     bot_user_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A repository in which the App is installed."""
+
+    repo: Repo
+    default_branch: str
+    public: bool
+    """Everybody on the host may read it, signed in or not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from bot.github.answers import (
     Grant,
     Holder,
     InlineComment,
+    Installed,
     IssueInfo,
     MadeIssue,
     OpenedIssue,
@@ -37,7 +38,7 @@ from bot.github.answers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from bot.lifecycle.ci import CiCheck
@@ -56,6 +57,7 @@ __all__ = [
     "Grant",
     "Holder",
     "InlineComment",
+    "Installed",
     "IssueInfo",
     "MadeIssue",
     "Missing",
@@ -281,6 +283,10 @@ class Gateway(Protocol):
 
     def grants(self) -> list[Grant]:
         """Return every installation of the App with what it may do there."""
+        ...
+
+    def installed(self, installation_id: int) -> Iterator[Installed]:
+        """Yield the repositories in which an installation lets the App work, page by page."""
         ...
 
 

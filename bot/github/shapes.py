@@ -13,6 +13,7 @@ from bot.github.gateway import (
     Comparison,
     Grant,
     InlineComment,
+    Installed,
     IssueInfo,
     MadeIssue,
     Pull,
@@ -21,7 +22,7 @@ from bot.github.gateway import (
     Run,
 )
 from bot.github.tokens import seconds
-from bot.lifecycle.plan import IssueSnapshot, Person
+from bot.lifecycle.plan import IssueSnapshot, Person, Repo
 from bot.lifecycle.policy import Permission
 
 COMPARED_FILES = 300
@@ -192,4 +193,14 @@ def grant(json: Any) -> Grant:
         account=(json.get("account") or {}).get("login") or "a deleted account",
         permissions=dict(json.get("permissions") or {}),
         suspended=json.get("suspended_at") is not None,
+    )
+
+
+def installed(json: Any, installation_id: int) -> Installed:
+    """Return a repository of an installation; one whose visibility is told in other words is not public."""
+    names = {"id": json["id"], "owner": json["owner"]["login"], "name": json["name"]}
+    return Installed(
+        repo=Repo(**names, installation_id=installation_id),
+        default_branch=json["default_branch"],
+        public=json.get("visibility", "private" if json.get("private") else "public") == "public",
     )

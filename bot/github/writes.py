@@ -17,8 +17,10 @@ from bot.github.quote import segments
 from bot.github.tokens import seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bot.errors import TwogateError
-    from bot.github.gateway import CheckRun, Comment, Grant
+    from bot.github.gateway import CheckRun, Comment, Grant, Installed
     from bot.lifecycle.plan import Repo
 
 OWN_BRANCHES = "plan/"
@@ -153,3 +155,9 @@ class Writes(Verbs):
     def grants(self) -> list[Grant]:
         """Return every installation of the App with what it may do there."""
         return [shapes.grant(json) for json in self._connection.clients.app.pages("/app/installations")]
+
+    def installed(self, installation_id: int) -> Iterator[Installed]:
+        """Yield the repositories in which an installation lets the App work, page by page."""
+        rest = self._connection.clients.installation(installation_id)
+        for json in rest.pages("/installation/repositories", key="repositories"):
+            yield shapes.installed(json, installation_id)

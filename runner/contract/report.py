@@ -34,6 +34,8 @@ MAX_LESSONS = 100
 """Lessons in one prompt, and lessons of one report."""
 MAX_PROMPTS = 100
 """Prompts of one job of which the report tells."""
+MAX_REACHED = 20
+"""Addresses of model APIs of which a report tells."""
 MAX_USD = Decimal(10**18)
 """More than any run costs, and a number that can be added up and printed."""
 
@@ -253,6 +255,8 @@ class Report(Message):
     notes: tuple[Text, ...] = ()
     """Things a reviewer should know: processes left behind and ended, output that was cut, a mended test run."""
     output_tail: Tail = ""
+    reached: tuple[Line, ...] = Field(default=(), max_length=MAX_REACHED)
+    """The model APIs that agents were pointed at through the meter: scheme, host and port, as this machine has them."""
     salvaged: Sha | None = None
     """The commit under which the runner keeps work that was not pushed."""
     runner: Line

@@ -77,6 +77,7 @@ class Meter:
             self._ledger, self.limits, prices or {}, budget.idle_calls, now, lambda: changed(self.rows())
         )
         self._taps: dict[str, Tap] = {}
+        self._reached: set[str] = set()
         self._http = _client(idle_seconds)
         self._front = Front(self._http, self._tap_of)
         self._server: Server | None = None
@@ -113,11 +114,17 @@ class Meter:
         endpoint = Endpoint(self._url(socket), PREFIX + secrets.token_urlsafe(32))
         tap = Tap(self._shared, unit, spec, attempt, (endpoint, api, upstream))
         self._taps[endpoint.key] = tap
+        self._reached.add(upstream.origin)
         return tap
 
     def rows(self) -> tuple[Usage, ...]:
         """Return the rows of the cost table as they stand, one a run of an agent, those under way included."""
         return self._ledger.rows()
+
+    @property
+    def reached(self) -> tuple[str, ...]:
+        """The model APIs that runs were pointed at: scheme, host and port."""
+        return tuple(sorted(self._reached))
 
     def withhold(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Return what of ``environment`` an agent at the meter may see: no key, and nothing that leads it past here."""

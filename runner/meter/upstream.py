@@ -60,6 +60,12 @@ class Upstream:
         """Return the address for a path that begins with ``first``, the version."""
         return self.base + (path if self.versioned else path.removeprefix(first))
 
+    @property
+    def origin(self) -> str:
+        """Return scheme, host and port alone: a path may hold what is nobody's business."""
+        parts = urlsplit(self.base)
+        return f"{parts.scheme}://{parts.netloc}"
+
     def sent(self) -> dict[str, str]:
         """Return the header with the key."""
         return {self.header: f"Bearer {self.key}" if self.header == "authorization" else self.key}

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import httpx
 import yaml
 
+from bot.data_flow import facts, of_bot, of_repository
+from bot.data_flow.party import Seen, shown
 from bot.errors import TwogateError
 from bot.serving import opened
 from bot.shipped import shipped
@@ -43,6 +45,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     with opened(settings) as parts:
         if database.well:
             yield _tried("The database", lambda: _given_up(parts.store))
+            yield _tried("The database", lambda: _seen_by(settings, parts.store))
         app = _tried("GitHub", lambda: _app(parts.gateway))
         yield app
         if app.well:
@@ -76,6 +79,15 @@ def _given_up(store: Store) -> Finding:
         "`twogate admin parked` lists them with the reason; mend that, then `twogate admin parked retry` puts one back."
     )
     return Finding(False, f"Given up: deliveries {found.deliveries.parked}, effects {found.effects.parked}. {cure}")
+
+
+def _seen_by(settings: Settings, store: Store) -> Finding:
+    """List who sees code or prompts, by the policies as they were read last."""
+    with store.read() as tx:
+        each = facts.as_last_read(tx)
+    found = [*of_bot.parties(settings), *(party for known in each for party in of_repository.parties(known))]
+    who = dict.fromkeys(shown(party) for party in found if {Seen.CODE, Seen.PROMPTS, Seen.DIFFS} & {*party.sees})
+    return Finding(True, f"In a run, these see the code or prompts: {'; '.join(who)}. `twogate data-flow` says why.")
 
 
 def _app(gateway: Gateway) -> Finding:

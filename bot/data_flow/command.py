@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot import tables
 from bot.data_flow import facts, of_bot, of_repository
+from bot.data_flow.party import shown
 from bot.serving import opened
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ WIDTHS = (50, 16, 30, 30)
 EVERY = "every run"
 """The name of the parties that come with the bot, in JSON too."""
 BESIDES = (
-    "Nobody else: prices are looked up in a table of the program itself, agents get no MCP server but the runner's own, "
+    "Nobody else: prices are looked up in a table of the program itself, agents get no MCP server but the runner's, "
     "and there is no telemetry. Not looked at is who may log in to these machines, and where their backups lie."
 )
 
@@ -61,8 +62,7 @@ def listing(settings: Settings, names: Iterable[str] = (), policy: Path | None =
 
 
 def _cells(party: Party) -> tuple[str, ...]:
-    where = f" ({', '.join(party.addresses)})" if party.addresses else ""
-    return f"{party.who}{where}", ", ".join(party.sees), party.credentials, party.source
+    return shown(party), ", ".join(party.sees), party.credentials, party.source
 
 
 def _as_json(party: Party) -> dict[str, Any]:

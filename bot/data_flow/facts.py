@@ -25,6 +25,8 @@ MOST_REPOSITORIES = 200
 """Repositories that are listed unless they are named: each takes a few questions to GitHub."""
 LAST_REPORTS = 20
 """Reports of a repository's jobs in which machines and model APIs are looked for."""
+OWN_ACTION = "./"
+"""How a workflow names an action of its own repository."""
 LONGEST_WORD = 200
 """Characters of a label or an action's name that are shown."""
 
@@ -106,7 +108,7 @@ def _workflow(text: str) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
     found = [_mapping(job) for job in jobs_of_it]
     labels = [label for job in found for label in _labels(job.get("runs-on"))]
     steps = [_mapping(step) for job in found for step in _sequence(job.get("steps"))]
-    uses = [step["uses"] for step in steps if isinstance(step.get("uses"), str)]
+    uses = [used for step in steps if isinstance(used := step.get("uses"), str) and not used.startswith(OWN_ACTION)]
     return (_words(labels) if found else None), _words(uses)
 
 

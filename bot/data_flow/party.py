@@ -36,6 +36,11 @@ class Party:
     """Hosts, with a port where one is named; none where no configuration names any."""
 
 
+def shown(party: Party) -> str:
+    """Return who it is, with the addresses."""
+    return f"{party.who} ({', '.join(party.addresses)})" if party.addresses else party.who
+
+
 ALL = tuple(Seen)
 WORK = (Seen.ISSUES, Seen.PLANS, Seen.DIFFS, Seen.FIGURES)
 """What the bot knows of a run: everything but the code as a whole, and the prompts."""

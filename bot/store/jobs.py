@@ -201,19 +201,18 @@ def report_of(tx: Tx, job: str) -> Report | None:
     return None if text is None else Report.model_validate(load(text))
 
 
-<<<<<<< HEAD
 def outcomes(tx: Tx, plan_uid: str) -> dict[str, Outcome]:
     """Return how the plan's jobs ended that reported, by their ids."""
     query = select(jobs.c.id, jobs.c.report).where(jobs.c.plan_uid == plan_uid, jobs.c.report.is_not(None))
     return {job: Outcome(load(text)["outcome"]) for job, text in tx.execute(query)}
-=======
+
+
 def last_reports(tx: Tx, repository_id: int, limit: int) -> list[Report]:
     """Return what jobs of the repository reported last, the newest first."""
     c = jobs.c
     told = select(c.report).where(c.repository_id == repository_id, c.report.is_not(None))
     rows = tx.execute(told.order_by(c.reported_at.desc()).limit(limit)).scalars()
     return [Report.model_validate(load(text)) for text in rows]
->>>>>>> 5bc54cd (twogate data-flow: who sees code or prompts in one run, worked out from the configuration)
 
 
 def close(tx: Tx, job: str) -> bool:

@@ -75,6 +75,7 @@ def test_an_agent_at_the_meter_is_counted_and_never_has_a_key(asking: Asking) ->
     assert (row.input_tokens, row.output_tokens) == (2000, 120)
     assert row.seconds > 0
     assert {asked.headers["x-api-key"] for asked in asking.api.asked} == {KEY}
+    assert report.reached == (asking.api.url,)
     told = [progress["usage"] for progress in asking.lab.bot.progress if progress["usage"]]
     assert told[0][0]["usd_source"] == "metered"
     kept = [path for path in asking.lab.home.rglob("*") if path.is_file()]

@@ -41,7 +41,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bot.store": {"bot.store", "bot.lifecycle", *ANYWHERE, *CONTRACT},
     "bot.github": {"bot.github", "bot.lifecycle", *ANYWHERE},
     "bot.intake": {"bot.intake", "bot.lifecycle", "bot.store", *ANYWHERE},
-    "bot.web": {"bot.web", "bot.lifecycle", "bot.store", "bot.github.gateway", *ANYWHERE, *CONTRACT},
+    "bot.wire": {"bot.wire", "bot.lifecycle", *CONTRACT},
+    "bot.web": {"bot.web", "bot.wire", "bot.lifecycle", "bot.store", "bot.github.gateway", *ANYWHERE, *CONTRACT},
     "bot.worker": {
         "bot.worker",
         "bot.lifecycle",

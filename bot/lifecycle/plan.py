@@ -65,6 +65,7 @@ __all__ = [
     "lane",
     "posted_before",
     "pull_lane",
+    "repository_of",
 ]
 
 
@@ -294,6 +295,12 @@ def comment_name(comment_id: int) -> str:
 def lane(repository_id: int, issue_number: int) -> str:
     """Return the key under which deliveries and effects of one issue keep their order; 0 is the repository itself."""
     return f"{repository_id}:{issue_number}"
+
+
+def repository_of(lane: str) -> int | None:
+    """Return the number of the repository that a lane belongs to; None where it belongs to none."""
+    number = lane.removeprefix(PULL_LANE).partition(":")[0]
+    return int(number) if number.isdecimal() else None
 
 
 PULL_LANE = "pull:"

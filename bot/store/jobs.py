@@ -192,7 +192,7 @@ def drop_push_token(tx: Tx, job: str) -> None:
 def report(tx: Tx, job: str, report: Report) -> bool:
     """Keep how the job ended; a late report as well, for its cost. False where there is one already."""
     first = (jobs.c.id == job) & jobs.c.reported_at.is_(None)
-    return _set(tx, first, report=dump(report.model_dump(mode="json")), reported_at=tx.now)
+    return _set(tx, first, report=dump(report.model_dump(mode="json")), reported_at=tx.now, runner=note(report.runner))
 
 
 def report_of(tx: Tx, job: str) -> Report | None:

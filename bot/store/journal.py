@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, select
 
+from bot.lifecycle.plan import repository_of
 from bot.store.documents import dump, load, note
 from bot.store.schema import journal
 
@@ -35,13 +36,17 @@ class Entry:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-_COLUMNS = [column for column in journal.c if column.name != "id"]
+_COLUMNS = [journal.c[each.name] for each in fields(Entry)]
 
 
 def append(tx: Tx, entry: Entry) -> bool:
     """Write a line. False where its ``ref`` was written before."""
     values = {column.name: getattr(entry, column.name) for column in _COLUMNS}
-    values |= {"note": note(entry.note), "details": dump(dict(entry.details))}
+    values |= {
+        "note": note(entry.note),
+        "details": dump(dict(entry.details)),
+        "repository_id": repository_of(entry.lane),
+    }
     insert = tx.insert(journal).values(**values).on_conflict_do_nothing(index_elements=["ref"])
     return tx.execute(insert.returning(journal.c.id)).first() is not None
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlalchemy import exists, select
+
 from bot.lifecycle.costs import CostRow, PlanCost
 from bot.store import jobs, usage
+from bot.store.schema import jobs as jobs_table
+from bot.store.schema import usage as usage_table
 from runner.contract import JobKind, Outcome
 from runner.results import Unit
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from bot.lifecycle.plan import Plan
     from bot.store.engine import Tx
     from bot.store.jobs import Job
@@ -27,6 +33,14 @@ def of_plan(tx: Tx, plan: Plan) -> PlanCost:
     told = {run.job for run in spent}
     silent = [job for job in known.values() if job.id not in told and _was_lost(job)]
     return PlanCost(rows=(*rows, *(_untold(plan, job) for job in silent)))
+
+
+def untold(tx: Tx, uids: Collection[str]) -> list[str]:
+    """Return whose jobs were lost without a word of what they used, a name a job."""
+    c, told = jobs_table.c, usage_table.c
+    lost = c.claimed_at.is_not(None) & c.closed_at.is_not(None) & c.reported_at.is_(None) & c.unit.is_not(None)
+    query = select(c.plan_uid).where(c.plan_uid.in_(uids), lost, ~exists().where(told.job == c.id))
+    return list(tx.execute(query).scalars())
 
 
 def _was_lost(job: Job) -> bool:

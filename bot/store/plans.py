@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, exists, func, literal, select, update
+from sqlalchemy import Select, exists, literal, select, update
 from sqlalchemy.exc import IntegrityError
 
 from bot.errors import Transient
+from bot.lifecycle.brief import Brief
 from bot.lifecycle.plan import Plan, Repo
 from bot.lifecycle.states import ENDED, State, WaitingOn
 from bot.store.documents import dump, load
 from bot.store.schema import plans, timers
+from bot.store.schema import repositories as repositories_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -105,6 +107,7 @@ def save(tx: Tx, plan: Plan, expected_version: int | None) -> None:
     values = _columns(tx, plan)
     if expected_version is None:
         _insert(tx, values | {"uid": plan.uid, "created_at": tx.now})
+        _name(tx, plan.repo)
         return
     done = tx.execute(
         update(plans).where(plans.c.uid == plan.uid, plans.c.version == expected_version).values(**values)
@@ -145,16 +148,14 @@ def recent(tx: Tx, limit: int = 100) -> list[Plan]:
 
 def repositories(tx: Tx) -> dict[int, Repo]:
     """Return every repository that has a plan, by number, as its newest plan names it."""
-    c = plans.c
-    newest = select(c.repository_id, func.max(c.created_at).label("at")).group_by(c.repository_id).subquery()
-    of_newest = (c.repository_id == newest.c.repository_id) & (c.created_at == newest.c.at)
-    rows = tx.execute(select(c.document).join(newest, of_newest)).scalars()
-    return {plan.repo.id: plan.repo for plan in map(_plan, rows)}
+    c = repositories_table.c
+    rows = tx.execute(select(c.id, c.owner, c.name, c.installation_id)).mappings()
+    return {row["id"]: Repo.model_validate(dict(row)) for row in rows}
 
 
 def repository_ids(tx: Tx) -> frozenset[int]:
     """Return the numbers of the same, which is cheap to ask."""
-    return frozenset(tx.execute(select(plans.c.repository_id).distinct()).scalars())
+    return frozenset(tx.execute(select(repositories_table.c.id)).scalars())
 
 
 def ended_uids(tx: Tx, repository_id: int, since: float) -> list[str]:
@@ -177,6 +178,7 @@ def poll_again(tx: Tx, plan: Plan, at: float) -> None:
 
 
 def _columns(tx: Tx, plan: Plan) -> dict[str, Any]:
+    brief = Brief.of(plan)
     return {
         "repository_id": plan.repo.id,
         "issue_number": plan.issue_number,
@@ -193,7 +195,16 @@ def _columns(tx: Tx, plan: Plan) -> dict[str, Any]:
         "poll_at": tx.now if plan.waiting_on in POLLED and not plan.frozen else None,
         "document": dump(plan.model_dump(mode="json")),
         "updated_at": tx.now,
+        "requester_id": plan.requester.id,
+        "brief": dump(brief.model_dump(mode="json")),
+        "ideas": len(brief.ideas),
     }
+
+
+def _name(tx: Tx, repo: Repo) -> None:
+    names = repo.model_dump()
+    insert = tx.insert(repositories_table).values(**names)
+    tx.execute(insert.on_conflict_do_update(index_elements=["id"], set_=names))
 
 
 def _insert(tx: Tx, values: dict[str, Any]) -> None:

@@ -65,6 +65,16 @@ deliveries = Table(
     sqlite_autoincrement=True,
 )
 
+repositories = Table(
+    "repositories",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("owner", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("installation_id", BigInteger, nullable=False),
+)
+"""Every repository that has a plan, as its newest plan names it."""
+
 plans = Table(
     "plans",
     metadata,
@@ -85,8 +95,13 @@ plans = Table(
     Column("document", Text, nullable=False),
     Column("created_at", Double, nullable=False),
     Column("updated_at", Double, nullable=False),
+    Column("requester_id", BigInteger),
+    Column("brief", Text),
+    Column("ideas", Integer, nullable=False, default=0, server_default="0"),
     UniqueConstraint("repository_id", "issue_number", "try_number"),
-    Index("ix_plans_repository_id_state", "repository_id", "state"),
+    Index("ix_plans_repository_id_state_created_at_uid", "repository_id", "state", "created_at", "uid"),
+    Index("ix_plans_repository_id_created_at_uid", "repository_id", "created_at", "uid"),
+    _partial("ix_plans_ideas", "repository_id", "created_at", where="ideas > 0"),
     Index("ix_plans_repository_id_branch", "repository_id", "branch"),
     _partial("ix_plans_poll_at", "poll_at", where="poll_at IS NOT NULL"),
 )
@@ -108,6 +123,8 @@ journal = Table(
     Column("to_state", Text),
     Column("note", Text, nullable=False, default=""),
     Column("details", Text, nullable=False),
+    Column("repository_id", BigInteger),
+    Index("ix_journal_repository_id_id", "repository_id", "id"),
     sqlite_autoincrement=True,
 )
 
@@ -197,7 +214,9 @@ jobs = Table(
     Column("report", Text),
     Column("reported_at", Double),
     Column("closed_at", Double),
+    Column("runner", Text),
     Index("ix_jobs_repository_id_run_id", "repository_id", "run_id"),
+    Index("ix_jobs_repository_id_opened_at_id", "repository_id", "opened_at", "id"),
     _partial("ix_jobs_open_deadline", "deadline_at", where="closed_at IS NULL"),
 )
 

@@ -1,0 +1,356 @@
+"""What people look at: plans, jobs, runners and the journal, of the repositories that they may see and of no other.
+
+Each question is one statement, however many plans there are, and reads about as many rows as it returns. A page begins
+behind a mark, the key of the last row before it: what comes in meanwhile neither repeats nor hides a row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, case, func, select, tuple_, union_all
+
+from bot.lifecycle.brief import Brief
+from bot.lifecycle.costs import Amount
+from bot.lifecycle.plan import Plan
+from bot.lifecycle.states import State, WaitingOn
+from bot.store import plan_costs, usage
+from bot.store.documents import load
+from bot.store.journal import Entry
+from bot.store.schema import jobs, journal, plans
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from decimal import Decimal
+
+    from sqlalchemy import Column, Row
+
+    from bot.store.engine import Tx
+
+MOST_ARMS = 60
+"""Repositories times states that one statement looks into one by one, each from its newest row on; beyond that it
+sorts what they have together, which costs more with every plan."""
+RUNNERS_SPAN = 30 * 86_400.0
+"""How far back (seconds) a runner is known by its last report."""
+
+
+class PlanMark(NamedTuple):
+    """Where a page of plans ends."""
+
+    created_at: float
+    uid: str
+
+
+class JobMark(NamedTuple):
+    """Where a page of jobs ends."""
+
+    opened_at: float
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFilters:
+    """Which plans are wanted; nothing given: all."""
+
+    states: tuple[State, ...] = ()
+    waiting_on: WaitingOn | None = None
+    held: bool | None = None
+    issue: int | None = None
+    requester: int | None = None
+    ideas: bool = False
+    """Only those with recommendations that nobody has accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalFilters:
+    """Which lines of the journal are wanted."""
+
+    plan: str | None = None
+    event: str | None = None
+    actor: str | None = None
+    """A login, in any case."""
+    since: float | None = None
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilters:
+    """Which jobs are wanted."""
+
+    open: bool | None = None
+    runner: str | None = None
+    plan: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A plan in a list, and what its row says beside the plan itself."""
+
+    brief: Brief
+    created_at: float
+    updated_at: float
+    approved_at: float | None
+
+    @property
+    def mark(self) -> PlanMark:
+        """Where a page that ends with it ends."""
+        return PlanMark(self.created_at, self.brief.uid)
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A line of the journal, by its number."""
+
+    id: int
+    repository_id: int
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job as people see it. ``end`` is its report as data, without what is long."""
+
+    id: str
+    plan_uid: str
+    repository_id: int
+    kind: str
+    unit: str | None
+    opened_at: float
+    dispatched_at: float | None
+    run_id: int | None
+    claimed_at: float | None
+    heartbeat_at: float | None
+    phase: str | None
+    deadline_at: float
+    stop_reason: str | None
+    reported_at: float | None
+    closed_at: float | None
+    runner: str | None
+    end: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def mark(self) -> JobMark:
+        """Where a page that ends with it ends."""
+        return JobMark(self.opened_at, self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerRow:
+    """A runner of a repository, as its reports show it."""
+
+    repository_id: int
+    name: str
+    jobs: int
+    last_at: float
+
+
+def plans_page(
+    tx: Tx, repositories: Collection[int], wanted: PlanFilters, after: PlanMark | None, limit: int
+) -> list[Listed]:
+    """Return the plans that were asked for last, the newest first, from behind a mark."""
+    c = plans.c
+    conditions = _plan_conditions(wanted)
+    if after is not None:
+        conditions.append(tuple_(c.created_at, c.uid) < tuple_(after.created_at, after.uid))
+    found = _newest(
+        (c.created_at, c.uid), _arms(c.repository_id, repositories, c.state, wanted.states), conditions, limit
+    )
+    rows = tx.execute(_listed(found).order_by(c.created_at.desc(), c.uid.desc()))
+    return [_as_listed(row) for row in rows]
+
+
+def counts_by_state(tx: Tx, repositories: Collection[int]) -> dict[State, int]:
+    """Return how many plans are in each state; a state without any is left out."""
+    c = plans.c
+    query = select(c.state, func.count()).where(c.repository_id.in_(repositories)).group_by(c.state)
+    return {State(state): count for state, count in tx.execute(query)}
+
+
+def plan_of(tx: Tx, repositories: Collection[int], uid: str) -> tuple[Plan, Listed] | None:
+    """Return a plan whole, with its row; None where there is none, or none that may be seen."""
+    c = plans.c
+    row = tx.execute(
+        select(c.document, c.brief, c.created_at, c.updated_at, c.approved_at).where(
+            c.uid == uid, c.repository_id.in_(repositories)
+        )
+    ).first()
+    if row is None:
+        return None
+    plan = Plan.model_validate(load(row.document))
+    return plan, Listed(Brief.of(plan), row.created_at, row.updated_at, row.approved_at)
+
+
+def tries_of(tx: Tx, repository_id: int, issue: int) -> list[Listed]:
+    """Return an issue's plans, the newest try first."""
+    c = plans.c
+    query = _listed(select(c.uid).where(c.repository_id == repository_id, c.issue_number == issue))
+    return [_as_listed(row) for row in tx.execute(query.order_by(c.try_number.desc()))]
+
+
+def jobs_of(tx: Tx, plan_uid: str) -> list[JobRow]:
+    """Return a plan's jobs, the oldest first, each with how it ended."""
+    c = jobs.c
+    query = select(*_JOB, c.report).where(c.plan_uid == plan_uid).order_by(c.opened_at, c.id)
+    return [_as_job(row) for row in tx.execute(query)]
+
+
+def jobs_page(
+    tx: Tx, repositories: Collection[int], wanted: JobFilters, after: JobMark | None, limit: int
+) -> list[JobRow]:
+    """Return the jobs that were opened last, the newest first, from behind a mark."""
+    c = jobs.c
+    conditions: list[ColumnElement[bool]] = []
+    if wanted.open is not None:
+        conditions.append(c.closed_at.is_(None) if wanted.open else c.closed_at.is_not(None))
+    if wanted.runner is not None:
+        conditions.append(c.runner == wanted.runner)
+    if wanted.plan is not None:
+        conditions.append(c.plan_uid == wanted.plan)
+    if after is not None:
+        conditions.append(tuple_(c.opened_at, c.id) < tuple_(after.opened_at, after.id))
+    found = _newest((c.opened_at, c.id), _arms(c.repository_id, repositories), conditions, limit)
+    query = select(*_JOB, c.report).where(c.id.in_(found)).order_by(c.opened_at.desc(), c.id.desc())
+    return [_as_job(row) for row in tx.execute(query)]
+
+
+def job_of(tx: Tx, repositories: Collection[int], job: str) -> tuple[JobRow, dict[str, Any]] | None:
+    """Return a job and its whole report as data (empty while there is none); None where it may not be seen."""
+    c = jobs.c
+    row = tx.execute(select(*_JOB, c.report).where(c.id == job, c.repository_id.in_(repositories))).first()
+    if row is None:
+        return None
+    report = load(row[-1]) if row[-1] else {}
+    return _as_job(row), report
+
+
+def spent(tx: Tx, uids: Collection[str]) -> dict[str, Amount]:
+    """Return the dollars of each of these plans so far. Two statements."""
+    parts: dict[str, list[tuple[Decimal | None, bool]]] = {uid: [] for uid in uids}
+    for run in usage.of_plans(tx, select(plans.c.uid).where(plans.c.uid.in_(uids))):
+        parts[run.plan_uid].append((run.usage.usd, run.usage.complete))
+    for uid in plan_costs.untold(tx, uids):
+        parts[uid].append((None, False))
+    return {uid: Amount.total(each) for uid, each in parts.items()}
+
+
+def runners(tx: Tx, repositories: Collection[int]) -> list[RunnerRow]:
+    """Return the runners that reported lately, the last one first."""
+    c = jobs.c
+    last = func.max(c.reported_at)
+    query = (
+        select(c.repository_id, c.runner, func.count(), last)
+        .where(c.repository_id.in_(repositories), c.opened_at >= tx.now - RUNNERS_SPAN, c.runner.is_not(None))
+        .group_by(c.repository_id, c.runner)
+        .order_by(last.desc(), c.runner)
+    )
+    return [RunnerRow(*row) for row in tx.execute(query)]
+
+
+def journal_page(
+    tx: Tx, repositories: Collection[int], wanted: JournalFilters, after: int | None, limit: int
+) -> list[Logged]:
+    """Return the journal's lines, the newest first, from behind the line of that number."""
+    c = journal.c
+    conditions = _journal_conditions(wanted)
+    if after is not None:
+        conditions.append(c.id < after)
+    found = _newest((c.id,), _arms(c.repository_id, repositories), conditions, limit)
+    query = select(c.id, c.repository_id, *_ENTRY).where(c.id.in_(found)).order_by(c.id.desc())
+    return [_as_logged(row) for row in tx.execute(query)]
+
+
+def journal_of(tx: Tx, plan_uid: str) -> list[Logged]:
+    """Return a plan's lines of the journal, the oldest first."""
+    c = journal.c
+    query = select(c.id, c.repository_id, *_ENTRY).where(c.plan_uid == plan_uid).order_by(c.id)
+    return [_as_logged(row) for row in tx.execute(query)]
+
+
+_JOB = [jobs.c[each.name] for each in fields(JobRow) if each.name != "end"]
+_ENTRY = [journal.c[each.name] for each in fields(Entry)]
+_SHORT = ("outcome", "sentence", "attempts", "started_at", "ended_at", "gates", "output_tail", "salvaged")
+"""What of a report goes with a job in a list."""
+
+
+def _arms(
+    repository: Column[int],
+    repositories: Collection[int],
+    state: Column[str] | None = None,
+    states: Sequence[State] = (),
+) -> list[list[ColumnElement[bool]]]:
+    """Return the conditions of each part that has an order of its own in an index."""
+    if len(repositories) * max(len(states), 1) > MOST_ARMS:
+        whole: list[ColumnElement[bool]] = [repository.in_(sorted(repositories))]
+        return [whole if state is None or not states else [*whole, state.in_(states)]]
+    if state is None or not states:
+        return [[repository == number] for number in sorted(repositories)]
+    return [[repository == number, state == each] for number in sorted(repositories) for each in states]
+
+
+def _newest(
+    key: tuple[Column[Any], ...],
+    arms: Iterable[list[ColumnElement[bool]]],
+    conditions: list[ColumnElement[bool]],
+    limit: int,
+) -> Select[Any]:
+    """Return the query for the last column of the newest keys of all arms, from no arm more than the limit."""
+    order = [column.desc() for column in key]
+    parts = [select(select(*key).where(*arm, *conditions).order_by(*order).limit(limit).subquery()) for arm in arms]
+    if not parts:
+        return select(key[-1]).where(key[-1].is_(None))
+    merged = union_all(*parts).subquery()
+    newest = [merged.c[column.name].desc() for column in key]
+    return select(select(merged.c[key[-1].name]).order_by(*newest).limit(limit).subquery())
+
+
+def _plan_conditions(wanted: PlanFilters) -> list[ColumnElement[bool]]:
+    c = plans.c
+    asked: list[tuple[object, ColumnElement[bool]]] = [
+        (wanted.waiting_on, c.waiting_on == wanted.waiting_on),
+        (wanted.held, c.held.is_(bool(wanted.held))),
+        (wanted.issue, c.issue_number == wanted.issue),
+        (wanted.requester, c.requester_id == wanted.requester),
+        (wanted.ideas or None, c.ideas > 0),
+    ]
+    return [condition for value, condition in asked if value is not None]
+
+
+def _journal_conditions(wanted: JournalFilters) -> list[ColumnElement[bool]]:
+    c = journal.c
+    asked: list[tuple[object, ColumnElement[bool]]] = [
+        (wanted.plan, c.plan_uid == wanted.plan),
+        (wanted.event, c.event == wanted.event),
+        (wanted.actor, func.lower(c.actor_login) == (wanted.actor or "").lower()),
+        (wanted.since, c.at >= (wanted.since or 0.0)),
+        (wanted.until, c.at < (wanted.until or 0.0)),
+    ]
+    return [condition for value, condition in asked if value is not None]
+
+
+def _listed(uids: Select[Any]) -> Select[Any]:
+    """Return the query for these plans' rows; the document comes along where an older release wrote no brief."""
+    c = plans.c
+    whole = case((c.brief.is_(None), c.document))
+    return select(c.brief, whole.label("document"), c.created_at, c.updated_at, c.approved_at).where(c.uid.in_(uids))
+
+
+def _as_listed(row: Row[Any]) -> Listed:
+    if row.brief is None:
+        brief = Brief.of(Plan.model_validate(load(row.document)))
+    else:
+        brief = Brief.model_validate(load(row.brief))
+    return Listed(brief, row.created_at, row.updated_at, row.approved_at)
+
+
+def _as_logged(row: Row[Any]) -> Logged:
+    number, repository_id, *values = tuple(row)
+    said = dict(zip((column.name for column in _ENTRY), values, strict=True))
+    return Logged(number, repository_id, Entry(**{**said, "details": load(said["details"])}))
+
+
+def _as_job(row: Row[Any]) -> JobRow:
+    *values, report = tuple(row)
+    known = dict(zip((column.name for column in _JOB), values, strict=True))
+    end = load(report) if report else {}
+    return JobRow(**known, end={name: end[name] for name in _SHORT if name in end})

@@ -1,0 +1,139 @@
+"""What may be looked at, by page or by name: the same for the dashboard and for the API.
+
+Every answer is of the repositories whose numbers are given, those that GitHub shows to who asks. What is elsewhere, or
+nowhere, is refused alike: 404.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from bot import wire
+from bot.lifecycle.states import State
+from bot.store import browse, plan_costs, plans
+from bot.store.browse import JobMark, PlanMark
+from bot.web import cursor as marks
+from bot.web import views
+from bot.web.refusal import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from bot.lifecycle.plan import Plan
+    from bot.store.browse import JobFilters, JournalFilters, PlanFilters
+    from bot.store.engine import Store
+
+NOTHING = "There is nothing here that GitHub shows to you. If there should be, ask for access to the repository."
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Everything that people look at. Methods raise :class:`~bot.web.refusal.Refused`."""
+
+    store: Store
+    views: views.Views
+
+    def plans(
+        self, seen: Collection[int], wanted: PlanFilters, cursor: str | None = None, limit: int = wire.USUAL_ROWS
+    ) -> wire.Page[wire.PlanSummary]:
+        """Return plans, those that were asked for last first."""
+        mark = marks.pair(cursor)
+        with self.store.read() as tx:
+            found = browse.plans_page(tx, seen, wanted, PlanMark(*mark) if mark else None, limit + 1)
+            page, more = _cut(found, limit)
+            spent = browse.spent(tx, [each.brief.uid for each in page])
+        items = [self.views.summary(each, spent[each.brief.uid]) for each in page]
+        return wire.Page(items=items, next=marks.written(page[-1].mark) if more else None)
+
+    def overview(self, seen: Collection[int]) -> wire.Overview:
+        """Return how many plans are in each state."""
+        with self.store.read() as tx:
+            counts = browse.counts_by_state(tx, seen)
+        return wire.Overview(states=[wire.StateCount(state=state, plans=counts.get(state, 0)) for state in State])
+
+    def plan(self, seen: Collection[int], uid: str) -> wire.PlanDetail:
+        """Return a plan whole."""
+        with self.store.read() as tx:
+            found = browse.plan_of(tx, seen, uid)
+            if found is None:
+                raise Refused(404, NOTHING)
+            plan, listed = found
+            jobs = browse.jobs_of(tx, plan.uid)
+            cost = plan_costs.of_plan(tx, plan)
+            tries = browse.tries_of(tx, plan.repo.id, plan.issue_number)
+        return self.views.detail(plan, listed, jobs, cost, tries)
+
+    def diff(self, seen: Collection[int], uid: str) -> wire.DiffView:
+        """Return the patch under review."""
+        review = self.whole(seen, uid).review
+        if review is None:
+            raise Refused(404, "This plan has no work to show yet.")
+        return views.diff(review)
+
+    def costs(self, seen: Collection[int], uid: str) -> wire.CostsView:
+        """Return what a plan has cost so far."""
+        plan = self.whole(seen, uid)
+        with self.store.read() as tx:
+            return views.costs(plan_costs.of_plan(tx, plan))
+
+    def whole(self, seen: Collection[int], uid: str) -> Plan:
+        """Return a plan as the store has it."""
+        with self.store.read() as tx:
+            found = browse.plan_of(tx, seen, uid)
+        if found is None:
+            raise Refused(404, NOTHING)
+        return found[0]
+
+    def jobs(
+        self, seen: Collection[int], wanted: JobFilters, cursor: str | None = None, limit: int = wire.USUAL_ROWS
+    ) -> wire.Page[wire.JobView]:
+        """Return jobs, those that were opened last first."""
+        mark = marks.pair(cursor)
+        with self.store.read() as tx:
+            found = browse.jobs_page(tx, seen, wanted, JobMark(*mark) if mark else None, limit + 1)
+            repos = plans.repositories(tx)
+        page, more = _cut(found, limit)
+        items = [self.views.job(each, repos[each.repository_id]) for each in page]
+        return wire.Page(items=items, next=marks.written(page[-1].mark) if more else None)
+
+    def job(self, seen: Collection[int], name: str) -> wire.JobDetail:
+        """Return a job with what its report says."""
+        with self.store.read() as tx:
+            found = browse.job_of(tx, seen, name)
+            if found is None:
+                raise Refused(404, NOTHING)
+            row, report = found
+            repo = plans.repositories(tx)[row.repository_id]
+        return self.views.job_detail(row, report, repo)
+
+    def runners(self, seen: Collection[int]) -> list[wire.RunnerView]:
+        """Return the runners that reported lately, the last one first."""
+        with self.store.read() as tx:
+            found = browse.runners(tx, seen)
+            repos = plans.repositories(tx)
+        return [self.views.runner(each, repos[each.repository_id]) for each in found]
+
+    def journal(
+        self, seen: Collection[int], wanted: JournalFilters, cursor: str | None = None, limit: int = wire.USUAL_ROWS
+    ) -> wire.Page[wire.JournalLine]:
+        """Return lines of the audit log, the newest first."""
+        with self.store.read() as tx:
+            found = browse.journal_page(tx, seen, wanted, marks.number(cursor), limit + 1)
+            repos = plans.repositories(tx)
+        page, more = _cut(found, limit)
+        items = [views.line(each, repos[each.repository_id]) for each in page]
+        return wire.Page(items=items, next=marks.written((page[-1].id,)) if more else None)
+
+    def journal_of(self, seen: Collection[int], uid: str) -> list[wire.JournalLine]:
+        """Return the whole journal of a plan, the oldest line first."""
+        plan = self.whole(seen, uid)
+        with self.store.read() as tx:
+            return [views.line(each, plan.repo) for each in browse.journal_of(tx, uid)]
+
+
+def _cut(found: Sequence[T], limit: int) -> tuple[Sequence[T], bool]:
+    """Return the rows of a page, and whether there are more."""
+    return found[:limit], len(found) > limit

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bot import costs_command, tables
 from bot.arguments import UNWELL, WELL, add_command, count
 from bot.opened import current_store
+from bot.lifecycle import periods
 from bot.store import deliveries, journal, outbox, plans, throttles
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     when = costs.add_mutually_exclusive_group()
     when.add_argument("--month", metavar="YYYY-MM", help="a calendar month (UTC)")
-    when.add_argument("--days", type=count, default=costs_command.DAYS, help=f"the last days ({costs_command.DAYS})")
+    when.add_argument("--days", type=count, default=periods.DAYS, help=f"the last days ({periods.DAYS})")
     costs.add_argument("--json", action="store_true", help="print JSON, dollars as text")
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import time
-from calendar import monthrange
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bot.errors import UserError
+from bot.lifecycle import periods
+from bot.lifecycle.accounts import accounts
 from bot.lifecycle.costs import dollars, minutes, percent
-from bot.lifecycle.figures import STAGES, Figures, figures
+from bot.lifecycle.exports import plain_accounts
+from bot.lifecycle.figures import STAGES, Figures
 from bot.lifecycle.states import Gate
-from bot.store import histories, plans
+from bot.store import histories
 from bot.tables import age, table
 
 if TYPE_CHECKING:
@@ -20,44 +21,33 @@ if TYPE_CHECKING:
 
     from bot.store.engine import Store
 
-DAY = 86_400.0
-DAYS = 30
-"""Days that the figures are over where nobody says otherwise."""
 HEAD = ("REPOSITORY", "SPENT", "MERGED", "COST PER MERGED PR", "DENIED", "CAME TO NOTHING")
 
 
 def period(month: str | None, days: int, now: float) -> tuple[float, float]:
     """Return the start and the end of a month (``2026-11``, UTC), or of the last ``days`` days.
 
-    Raises :class:`UserError` for what is no month.
+    Raises :class:`UserError` for what is neither.
     """
-    if month is None:
-        return now - days * DAY, now
     try:
-        start = datetime.strptime(month, "%Y-%m").replace(tzinfo=UTC)
-    except ValueError:
-        raise UserError(f"{month!r} is no month: write it as 2026-11.") from None
-    return start.timestamp(), start.timestamp() + monthrange(start.year, start.month)[1] * DAY
+        return periods.last_days(days, now) if month is None else periods.month(month, now)
+    except periods.PeriodError as fault:
+        raise UserError(str(fault)) from None
 
 
 def told(store: Store, since: float, until: float, *, as_json: bool) -> Iterator[str]:
     """Yield the lines to print."""
     with store.read() as tx:
-        known = histories.in_period(tx, since)
-        names = {number: f"{repo.owner}/{repo.name}" for number, repo in plans.repositories(tx).items()}
-    rows = {names[number]: figures(found, since, until) for number, found in known.items()}
-    whole = figures([history for found in known.values() for history in found], since, until)
+        found = accounts(histories.by_name(tx, since, until), since, until)
     if as_json:
-        yield json.dumps(
-            {"total": _json(whole), "repositories": {name: _json(f) for name, f in rows.items()}}, indent=1
-        )
+        yield json.dumps(plain_accounts(found), indent=1)
         return
     yield f"From {_date(since)} to {_date(until)} (UTC)"
     yield ""
-    total = [("all", whole)] if len(rows) != 1 else []
-    yield from table(HEAD, *(_row(name, found) for name, found in [*sorted(rows.items()), *total]))
+    total = [("all", found.total)] if len(found.repositories) != 1 else []
+    yield from table(HEAD, *(_row(name, each) for name, each in [*found.repositories.items(), *total]))
     yield ""
-    yield from _details(whole)
+    yield from _details(found.total)
 
 
 def _row(name: str, found: Figures) -> tuple[str, ...]:
@@ -84,22 +74,12 @@ def _details(found: Figures) -> Iterator[str]:
     shown = found.failing_shown
     yield f"Diffs shown with a failing blocking check: {shown.part} of {shown.whole}"
     if found.attempts is not None:
-        yield f"Attempts a plan: {found.attempts:.1f}; agents worked for {minutes(found.agent_seconds)} minutes"
+        yield f"Attempts a plan: {found.attempts:.1f}; agents worked for {minutes(found.agents.seconds)} minutes"
     yield found.bottleneck
     for title, parts in (("unit", found.by_unit), ("agent", found.by_agent), ("model", found.by_model)):
         if parts:
-            yield f"By {title}: {', '.join(f'{name} {dollars(amount)}' for name, amount in parts.items())}"
+            yield f"By {title}: {', '.join(f'{name} {dollars(tally.usd)}' for name, tally in parts.items())}"
 
 
 def _date(at: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.gmtime(at))
-
-
-def _json(found: Figures) -> dict[str, Any]:
-    """Return the figures with what is computed from them; dollars as text, so that no cent is lost."""
-    each = found.cost_per_merged
-    return {
-        **found.model_dump(mode="json"),
-        "cost_per_merged": each.model_dump(mode="json") if each else None,
-        "denial_rate": found.denial_rate.model_dump(mode="json"),
-    }

@@ -366,8 +366,8 @@ def test_costs_are_told_to_programs_and_of_a_month(
     told = json.loads(capsys.readouterr().out)
     name = f"{plan.repo.owner}/{plan.repo.name}"
     assert told["repositories"].keys() == {name}
-    assert told["total"]["denial_rate"] == {"part": 0, "whole": 0}
-    assert told["total"]["spend"] == {"value": "0", "at_least": False}
+    assert told["total"]["denial_rate"] == {"part": 0, "of": 0, "share": None}
+    assert told["total"]["spent_usd"] == {"usd": "0", "at_least": False, "covered": False}
     assert main(["admin", "costs", "--month", "2026-02"]) == 0
     assert "From 2026-02-01 00:00 to 2026-03-01 00:00 (UTC)" in capsys.readouterr().out
     assert main(["admin", "costs", "--month", "February"]) == 2

@@ -9,130 +9,73 @@ from __future__ import annotations
 
 from collections import defaultdict
 from decimal import Decimal
-from statistics import median
 from typing import TYPE_CHECKING
 
-from bot.lifecycle.costs import Amount
-from bot.lifecycle.states import Frozen, Gate, State, WaitingOn
-from runner.contract import Usage
+from bot.lifecycle.costs import Amount, Tally
+from bot.lifecycle.happened import Happened, Seen, Share, decided, pairs, spent_on
+from bot.lifecycle.histories import History, known_at, waits_of
+from bot.lifecycle.periods import DAY, month_end, month_start
+from bot.lifecycle.states import Gate, State
 from runner.results import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Sequence
+
+    from bot.lifecycle.happened import Kind
 
 MINUTE, HOUR = 60, 3_600
-WAITS = {WaitingOn.PLAN_DECISION: Gate.PLAN, WaitingOn.DIFF_DECISION: Gate.DIFF}
-"""What a plan waits on while it stands at a gate."""
 STAGES = ("asked for", "plan approved", "verified", "diff approved", "merged")
 """How far a plan got, in order; each stage contains those behind it."""
+APPROVED_STAGE = {Gate.PLAN: 1, Gate.DIFF: 3}
+"""Which of them an approval at a gate leads to."""
 
 
-class Line(Frozen):
-    """One line of a plan's journal, as far as figures need it."""
-
-    at: float
-    event: str
-    from_state: State | None
-    to_state: State | None
-    waiting_on: WaitingOn | None
-    """What the plan waits on after it."""
-    holding_back: int = 0
-    """Blocking checks that had failed on the work under review."""
-
-
-class Spending(Frozen):
-    """What one run of an agent used, and when that was told."""
-
-    at: float
-    usage: Usage
-
-
-class History(Frozen):
-    """Everything about one plan: its journal and its spending, both in order of time."""
-
-    lines: tuple[Line, ...]
-    spending: tuple[Spending, ...] = ()
-
-
-class Wait(Frozen):
-    """A plan that stood at a gate: ``end`` is None where it still stands."""
-
-    gate: Gate
-    start: float
-    end: float | None
-
-
-class Share(Frozen):
-    """A part of a whole, both counted; what has no whole has no share."""
-
-    part: int
-    whole: int
-
-    @property
-    def value(self) -> Decimal | None:
-        """The share, 0 to 1."""
-        return Decimal(self.part) / self.whole if self.whole else None
-
-
-class Figures(Frozen):
+class Figures(Happened):
     """A period in figures."""
 
-    since: float
-    until: float
-    spend: Amount
-    merged: int
-    """Pull requests merged."""
-    denied: int
-    """Pull requests closed unmerged."""
-    at_plan_gate: Share
-    """Plans rejected there, of all that were decided there."""
-    at_diff_gate: Share
-    came_to_nothing: Amount
-    """Spent in the period on plans that had ended rejected, cancelled or denied by its end."""
+    rejected: Amount
+    """Of the spending, that of plans which had ended rejected at a gate, or denied, by the period's end."""
+    abandoned: Amount
+    """Of the spending, that of plans which had ended cancelled by the period's end."""
     stages: tuple[int, ...]
     """Of the plans asked for in the period, how many have come to each of :data:`STAGES`."""
     attempts: Decimal | None
     """Runs of an executing agent a plan that was executed, on average."""
-    failing_shown: Share
-    """Diffs that reached a person with a blocking check that failed, of all that did; the product promises none."""
-    waits: dict[Gate, float | None]
-    """Median seconds until a person decided, of what was decided in the period."""
+    worked_for: int
+    """Plans that agents worked for."""
     oldest: dict[Gate, float | None]
     """Seconds that the oldest plan has waited which still stands at the gate."""
-    agent_seconds: Amount
-    by_unit: dict[str, Amount]
-    by_agent: dict[str, Amount]
-    by_model: dict[str, Amount]
+    forecast: Amount | None
+    """What the month costs in which the period ends, at the pace of the period; None before that is a day old."""
+    by_unit: dict[str, Tally]
+    by_agent: dict[str, Tally]
+    by_model: dict[str, Tally]
+    by_source: dict[str, Tally]
+    """By where the dollars come from, with the date of the prices."""
 
     @property
-    def cost_per_merged(self) -> Amount | None:
-        """All that was spent, divided by what was merged; None where nothing was."""
-        if not self.merged:
-            return None
-        value = self.spend.value
-        return Amount(value=None if value is None else value / self.merged, at_least=self.spend.at_least)
+    def came_to_nothing(self) -> Amount:
+        """Spent on what was rejected, denied or abandoned."""
+        return Amount.sum((self.rejected, self.abandoned))
 
     @property
-    def denial_rate(self) -> Share:
-        """Pull requests closed unmerged, of those that were decided."""
-        return Share(part=self.denied, whole=self.denied + self.merged)
+    def pass_rates(self) -> tuple[Share, ...]:
+        """From each of :data:`STAGES` to the next: how many went on, of those that had come so far."""
+        return tuple(Share(part=n, whole=whole) for whole, n in zip(self.stages, self.stages[1:], strict=False))
 
-    def forecast(self, period: float) -> Amount:
-        """Return what ``period`` seconds cost at the pace of these; a period without length forecasts nothing."""
-        span = self.until - self.since
-        if span <= 0 or self.spend.value is None:
-            return Amount(value=None)
-        return Amount(value=self.spend.value * Decimal(str(period / span)), at_least=self.spend.at_least)
+    @property
+    def agent_seconds_a_plan(self) -> float | None:
+        """Of those that agents worked for; None where they worked for none, or nothing is known of it."""
+        seconds = self.agents.seconds.value
+        return float(seconds) / self.worked_for if self.worked_for and seconds is not None else None
 
     @property
     def bottleneck(self) -> str:
         """In a sentence: whether plans wait longer for people or for agents."""
         people = sum(value for value in self.waits.values() if value is not None)
-        plans = self.stages[0]
-        seconds = self.agent_seconds.value
-        if not plans or seconds is None or not (people or seconds):
+        agents = self.agent_seconds_a_plan
+        if agents is None or not (people or agents):
             return "Too little happened to tell what plans wait for."
-        agents = float(seconds) / plans
         if people > agents:
             return f"People are the bottleneck: {_hours(people)} at the gates, {_hours(agents)} of agents a plan."
         return f"Agents are the bottleneck: {_hours(agents)} of them a plan, {_hours(people)} at the gates."
@@ -143,118 +86,69 @@ def _hours(seconds: float) -> str:
 
 
 def figures(histories: Sequence[History], since: float, until: float) -> Figures:
-    """Return the figures of a period over all these plans; lines after its end don't count."""
-    known = [_until(history, until) for history in histories]
-    spent = [s.usage for h in known for s in h.spending if s.at >= since]
-    lost = [s.usage for h in known if _came_to_nothing(h) for s in h.spending if s.at >= since]
-    asked = [h for h in known if h.lines and h.lines[0].at >= since]
-    decided = [line for h in known for line in h.lines if line.at >= since]
-    shown = [line for line in decided if line.event == "review_posted"]
-    waits = [wait for h in known for wait in waits_of(h)]
-    executed = [rows for h in known if (rows := _executions(h, since))]
+    """Return the figures of a period over all these plans; what came after its end doesn't count.
+
+    The forecast is right where the histories go back to the beginning of the month.
+    """
+    seen = Seen()
+    ends: dict[State, list[Amount]] = defaultdict(list)
+    executed, worked_for = [], 0
+    stages = [0] * len(STAGES)
+    standing: dict[Gate, list[float]] = defaultdict(list)
+    for history in (known_at(each, until) for each in histories):
+        spent = seen.take(history, since)
+        worked_for += bool(spent.runs)
+        if spent.runs or spent.jobs:
+            ends[_end_of(history)].append(spent.dollars)
+        if runs := sum(run.unit is Unit.EXECUTE_PLAN for run in spent.runs):
+            executed.append(runs)
+        if history.lines and history.lines[0].at >= since:
+            for stage in range(_stage(history) + 1):
+                stages[stage] += 1
+        for wait in waits_of(history.lines):
+            if wait.end is None:
+                standing[wait.gate].append(until - wait.start)
+    happened = seen.happened(since, until)
     return Figures(
-        since=since,
-        until=until,
-        spend=_dollars(spent),
-        merged=_count(decided, "pull_request_merged", State.MERGED),
-        denied=_count(decided, "pull_request_closed", State.REJECTED),
-        at_plan_gate=_at_gate(known, since, Gate.PLAN),
-        at_diff_gate=_at_gate(known, since, Gate.DIFF),
-        came_to_nothing=_dollars(lost),
-        stages=tuple(sum(_stage(h) >= n for h in asked) for n in range(len(STAGES))),
+        **dict(happened),
+        rejected=Amount.sum(ends[State.REJECTED]),
+        abandoned=Amount.sum(ends[State.CANCELLED]),
+        stages=tuple(stages),
         attempts=Decimal(sum(executed)) / len(executed) if executed else None,
-        failing_shown=Share(part=sum(line.holding_back > 0 for line in shown), whole=len(shown)),
-        waits={gate: _median(w for w in waits if w.gate is gate and _ended_since(w, since)) for gate in Gate},
-        oldest={gate: _oldest(waits, gate, until) for gate in Gate},
-        agent_seconds=Amount.total((Decimal(str(run.seconds)), run.complete) for run in spent),
-        by_unit=_by(spent, lambda row: row.unit.value),
-        by_agent=_by(spent, lambda row: row.agent),
-        by_model=_by(spent, lambda row: row.model or "unknown"),
+        worked_for=worked_for,
+        oldest={gate: max(standing[gate], default=None) for gate in Gate},
+        forecast=_forecast(histories, happened),
+        by_unit=seen.by(lambda kind: kind.unit.value),
+        by_agent=seen.by(lambda kind: kind.agent),
+        by_model=seen.by(lambda kind: kind.model or "unknown"),
+        by_source=seen.by(_source),
     )
 
 
-def waits_of(history: History) -> Iterator[Wait]:
-    """Yield each time the plan stood at a gate; a plan that is held or asks anew stands there again."""
-    gate: Gate | None = None
-    start = 0.0
-    for line in history.lines:
-        now = WAITS.get(line.waiting_on) if line.waiting_on is not None else None
-        if now is gate:
-            continue
-        if gate is not None:
-            yield Wait(gate=gate, start=start, end=line.at)
-        gate, start = now, line.at
-    if gate is not None:
-        yield Wait(gate=gate, start=start, end=None)
+def _forecast(histories: Sequence[History], period: Happened) -> Amount | None:
+    span, month = period.until - period.since, max(period.since, period.until - 1)
+    if span < DAY:
+        return None
+    so_far = spent_on(histories, month_start(month), period.until)
+    rest = period.spend.times(Decimal(str(month_end(month) - period.until))).over(Decimal(str(span)))
+    return Amount.sum((so_far, rest))
 
 
-def _until(history: History, until: float) -> History:
-    """Return what was known at a time."""
-    return History(
-        lines=tuple(line for line in history.lines if line.at < until),
-        spending=tuple(spending for spending in history.spending if spending.at < until),
-    )
+def _source(kind: Kind) -> str:
+    return f"{kind.source}, {kind.price_date}" if kind.price_date else str(kind.source)
 
 
-def _dollars(rows: Iterable[Usage]) -> Amount:
-    return Amount.total((row.usd, row.complete) for row in rows)
-
-
-def _by(rows: Iterable[Usage], name: Callable[[Usage], str]) -> dict[str, Amount]:
-    groups: dict[str, list[Usage]] = defaultdict(list)
-    for row in rows:
-        groups[name(row)].append(row)
-    return {key: _dollars(groups[key]) for key in sorted(groups)}
-
-
-def _count(lines: Iterable[Line], event: str, to: State) -> int:
-    return sum(line.event == event and line.to_state is to and line.from_state is not to for line in lines)
-
-
-def _came_to_nothing(history: History) -> bool:
-    return bool(history.lines) and history.lines[-1].to_state in {State.REJECTED, State.CANCELLED}
-
-
-def _at_gate(histories: Iterable[History], since: float, gate: Gate) -> Share:
-    """Count decisions made while a plan stood at a gate: approvals and rejections."""
-    approved = rejected = 0
-    for history in histories:
-        for before, line in zip(history.lines, history.lines[1:], strict=False):
-            at = WAITS.get(before.waiting_on) if before.waiting_on is not None else None
-            if line.at < since or at is not gate:
-                continue
-            approved += line.event == "approved" and WAITS.get(line.waiting_on or WaitingOn.BOT) is not gate
-            rejected += line.event == "rejected" and line.to_state is State.REJECTED
-    return Share(part=rejected, whole=approved + rejected)
+def _end_of(history: History) -> State:
+    """Return where a plan is at last; one of which nothing is told but spending counts as a draft."""
+    return (history.lines[-1].to_state if history.lines else None) or State.DRAFT
 
 
 def _stage(history: History) -> int:
     """Return the furthest of :data:`STAGES` that a plan has come to."""
     reached = 0
-    for line in history.lines:
+    for before, line in pairs(history.lines):
         if line.to_state is State.MERGED:
             return 4
-        if line.event == "approved" and line.from_state is State.DRAFT and line.to_state is State.APPROVED:
-            reached = max(reached, 1)
-        if line.to_state is State.IN_REVIEW:
-            reached = max(reached, 2)
-            if line.event == "approved" and line.waiting_on is WaitingOn.BOT:
-                reached = 3
+        approved = [gate for gate, rejected in decided(before, line) if not rejected]
+        reached = max(reached, *(APPROVED_STAGE[gate] for gate in approved), 2 * (line.to_state is State.IN_REVIEW))
     return reached
-
-
-def _executions(history: History, since: float) -> int:
-    return sum(s.at >= since and s.usage.unit is Unit.EXECUTE_PLAN for s in history.spending)
-
-
-def _ended_since(wait: Wait, since: float) -> bool:
-    return wait.end is not None and wait.end >= since
-
-
-def _median(waits: Iterable[Wait]) -> float | None:
-    lengths = [wait.end - wait.start for wait in waits if wait.end is not None]
-    return median(lengths) if lengths else None
-
-
-def _oldest(waits: Iterable[Wait], gate: Gate, until: float) -> float | None:
-    return max((until - wait.start for wait in waits if wait.gate is gate and wait.end is None), default=None)

@@ -129,6 +129,8 @@ class UsdSource(StrEnum):
     """The agent's own figure."""
     PRICES = "prices"
     """The agent's own count of tokens, priced by the price table."""
+    SUBSCRIPTION = "subscription"
+    """None: a subscription covers the run, as the policy says of the agent."""
     UNKNOWN = "unknown"
 
 

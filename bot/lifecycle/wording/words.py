@@ -112,6 +112,7 @@ SOURCES = {
     UsdSource.METERED: "metered, {prices}",
     UsdSource.REPORTED: "reported by the agent",
     UsdSource.PRICES: "tokens told by the agent, {prices}",
+    UsdSource.SUBSCRIPTION: "covered by subscription",
     UsdSource.UNKNOWN: "unknown",
 }
 """Where dollars come from; ``{prices}`` is the price table with its date."""

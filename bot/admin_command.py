@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from bot import costs_command, tables
 from bot.arguments import UNWELL, WELL, add_command, count
-from bot.opened import current_store
 from bot.lifecycle import periods
+from bot.opened import current_store
 from bot.store import deliveries, journal, outbox, plans, throttles
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 """Figures and the ledger for programs: plain data for JSON, and CSV for spreadsheets.
 
-Times are RFC 3339 in UTC, durations seconds, dollars text so that no cent is lost, shares 0 to 1 as text. What is unknown
-is null or empty, never zero; beside a sum stands whether it is "at least", and whether a subscription covers a part.
+Times are RFC 3339 in UTC, durations seconds, dollars text so that no cent is lost, shares 0 to 1 as text. What is
+unknown is null or empty, never zero; beside a sum stands whether it is "at least", and whether a subscription covers a
+part of it.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bot.lifecycle.costs import KINDS, Amount, Tally
 from bot.lifecycle.figures import STAGES, Figures
-from bot.lifecycle.happened import Happened, Share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from decimal import Decimal
 
     from bot.lifecycle.accounts import Accounts
+    from bot.lifecycle.happened import Happened, Share
     from runner.contract import JobKind, Outcome, Usage
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")

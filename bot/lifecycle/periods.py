@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 DAY = 86_400.0
 WEEK = 7 * DAY
+"""Seconds of a day and a week."""
 DAYS = 30
 """Days that figures are over where nobody says otherwise."""
 MOST_DAYS = 366

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
 from typing import TYPE_CHECKING
 
-from bot.cli import main
+from bot import costs_command
+from bot.lifecycle import periods
 
 if TYPE_CHECKING:
-    import pytest
-
     from tests.scenarios.village import Village
 
 
@@ -31,17 +28,13 @@ def test_a_pull_request_says_what_it_cost_with_all_that_was_rejected_on_the_way(
     assert "50 %" in pull["body"] or "50%" in pull["body"] or "25 %" in pull["body"]
 
 
-def test_the_cost_of_a_merged_change_and_the_denial_rate_of_a_month_are_told(
-    village: Village, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_cost_of_a_merged_change_and_the_denial_rate_of_a_month_are_told(village: Village) -> None:
     merged, denied = village.pulled(), village.pulled("other")
     village.alice.merge(village.plan(merged).pull_request or 0)
     village.alice.close_pull(village.plan(denied).pull_request or 0)
     village.settle()
-    for name, value in village.environment.items():
-        monkeypatch.setenv(name, value)
-    with contextlib.suppress(SystemExit):
-        main(["admin", "costs", "--month", time.strftime("%Y-%m", time.gmtime(village.clock()))])
-    told = capsys.readouterr().out
+    now = village.clock()
+    since, until = costs_command.period(periods.month_name(now), periods.DAYS, now)
+    told = "\n".join(costs_command.told(village.parts.store, since, until, as_json=False))
     assert "$0.05" in told, "all that was spent, divided by the one that was merged"
     assert "50 %" in told, "one of two was denied"

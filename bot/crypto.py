@@ -14,15 +14,17 @@ from bot.errors import Permanent
 if TYPE_CHECKING:
     from bot.settings import Settings
 
-PURPOSE = b"twogate: push tokens until they are revoked"
-"""Binds the derived key to its one use."""
+PUSH_TOKENS = b"twogate: push tokens until they are revoked"
+SESSIONS = b"twogate: people's tokens while they are signed in"
+SIGNING_IN = b"twogate: what a browser keeps while somebody signs in"
+"""Each binds a derived key to its one use."""
 
 
 class Vault:
-    """Encrypts for the database. Its key follows from the App's private key, so that there is no further secret."""
+    """Encrypts for one purpose. Its key follows from the App's private key, so that there is no further secret."""
 
-    def __init__(self, settings: Settings) -> None:
-        key = HKDF(SHA256(), length=32, salt=None, info=PURPOSE).derive(settings.private_key.encode())
+    def __init__(self, settings: Settings, purpose: bytes = PUSH_TOKENS) -> None:
+        key = HKDF(SHA256(), length=32, salt=None, info=purpose).derive(settings.private_key.encode())
         self._fernet = Fernet(base64.urlsafe_b64encode(key))
 
     def encrypt(self, secret: str) -> bytes:
@@ -35,5 +37,5 @@ class Vault:
             return self._fernet.decrypt(cipher).decode()
         except InvalidToken as error:
             raise Permanent(
-                "A kept token can't be read, since the App's private key was replaced: it ends by itself in an hour."
+                "A kept secret can't be read, since the App's private key was replaced: it ends by itself."
             ) from error

@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gunicorn.app.base import BaseApplication
 
-from bot.crypto import Vault
+from bot.crypto import SESSIONS, SIGNING_IN, Vault
 from bot.github.client import connect
 from bot.github.clients import App
+from bot.github.sign_in import AppSignIn
 from bot.intake import webhook
 from bot.store.engine import open_store
 from bot.store.throttles import write_limits
-from bot.web import runner_pages, schema
+from bot.web import login_pages, runner_pages, schema
 from bot.web.app import create_app
+from bot.web.login import Login
 from bot.web.oidc import Keys, Verifier
 from bot.web.runner_api import RunnerApi
+from bot.web.sessions import Sessions
 from bot.worker.assemble import build_worker
 from bot.worker.pace import Pace
 from bot.worker.schedule import USUAL, Periods
@@ -109,7 +112,34 @@ def web(parts: Parts) -> WSGIApplication:
         decrypt=vault.decrypt,
     )
     return create_app(
-        webhook.blueprint(parts.store, settings.webhook_secret), runner_pages.blueprint(api), schema.blueprint()
+        webhook.blueprint(parts.store, settings.webhook_secret),
+        runner_pages.blueprint(api),
+        schema.blueprint(),
+        login_pages.blueprint(sign_in(parts)),
+    )
+
+
+def sign_in(parts: Parts) -> Login | None:
+    """Return how people sign in to the dashboard; None where the App's OAuth client is not set."""
+    settings = parts.settings
+    if settings.client_id is None or settings.client_secret is None:
+        return None
+    app = AppSignIn(
+        settings.client_id,
+        settings.client_secret,
+        github_url=settings.github_url,
+        api_url=settings.github_api_url,
+        now=parts.now,
+    )
+    return Login(
+        sessions=Sessions(parts.store, app, Vault(settings, SESSIONS), parts.now),
+        sign_in=app,
+        gateway=parts.gateway.of_people(),
+        vault=Vault(settings, SIGNING_IN),
+        now=parts.now,
+        client_id=settings.client_id,
+        url=settings.url,
+        github_url=settings.github_url,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -163,6 +163,15 @@ class Holder:
 
     person: Person
     speaks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What a person signed in with: a token until ``ends_at`` (None: no end), and one that gets the next, once."""
+
+    token: str = field(repr=False)
+    ends_at: float | None
+    refresh_token: str | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from bot.github.answers import (
     Run,
     Shown,
     StateLabel,
+    Tokens,
 )
 
 if TYPE_CHECKING:
@@ -71,7 +72,9 @@ __all__ = [
     "RepositoryInfo",
     "Run",
     "Shown",
+    "SignIn",
     "StateLabel",
+    "Tokens",
     "Unproved",
 ]
 
@@ -313,4 +316,24 @@ class PeoplesGateway(Protocol):
 
         Asked once: after a lost answer, whether it is there has to be looked up by the caller.
         """
+        ...
+
+
+class SignIn(Protocol):
+    """People's sign-in with the App. Implemented by :mod:`bot.github.sign_in`.
+
+    Every verb raises ``Transient`` and ``RetryAt`` in trouble, and ``Permanent`` where the App's registration is at
+    fault, in a sentence for whoever runs the bot.
+    """
+
+    def exchange(self, code: str, verifier: str, redirect_uri: str) -> Tokens:
+        """Return a person's tokens for a code; :class:`Unproved` where it is not good, or the verifier not its own."""
+        ...
+
+    def renew(self, refresh_token: str) -> Tokens:
+        """Return a new pair of tokens, which ends the old one; :class:`Unproved` where that was over already."""
+        ...
+
+    def end(self, token: str) -> None:
+        """End a token; one that GitHub does not know any more is as wanted."""
         ...

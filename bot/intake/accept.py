@@ -1,9 +1,9 @@
 """Which deliveries are kept, and in which lane: the table of event and action.
 
 Everything else is dropped for a reason, also what GitHub may invent tomorrow. A lane is one issue
-(:func:`bot.lifecycle.plan.lane`), a pull request of people, a repository (issue 0), or an installation. Where a
-delivery does not name its issue (a workflow run, a comment on a pull request), it goes to the nearest lane and the
-worker moves it on.
+(:func:`bot.lifecycle.plan.lane`), a pull request of people, a repository (issue 0), an installation, or a person who
+had signed in. Where a delivery does not name its issue (a workflow run, a comment on a pull request), it goes to the
+nearest lane and the worker moves it on.
 """
 
 from __future__ import annotations
@@ -174,6 +174,10 @@ def _installation(payload: payloads.Payload) -> Verdict:
     return Accepted(f"installation:{payload.installation.id}")
 
 
+def _person(payload: payloads.Payload) -> Verdict:
+    return Dropped("names nobody") if payload.sender is None else Accepted(f"person:{payload.sender.id}")
+
+
 TABLE: Mapping[str, Mapping[str | None, Callable[[payloads.Payload], Verdict]]] = {
     "issues": {
         "labeled": _labelled,
@@ -217,10 +221,11 @@ TABLE: Mapping[str, Mapping[str | None, Callable[[payloads.Payload], Verdict]]] 
         "new_permissions_accepted": _installation,
     },
     "installation_repositories": {"added": _installation, "removed": _installation},
+    "github_app_authorization": {"revoked": _person},
 }
 """What is kept. Its events are those that ``app.yml`` subscribes to, and those of :data:`AUTOMATIC` that matter."""
 
-AUTOMATIC = frozenset({"installation", "installation_repositories"})
+AUTOMATIC = frozenset({"installation", "installation_repositories", "github_app_authorization"})
 """Kept events that every App gets unasked; a manifest can't name them."""
 
 

@@ -298,6 +298,10 @@ class InstallationRepositoriesPayload(Payload):
     repositories_removed: tuple[RepositoryName, ...] = ()
 
 
+class AuthorizationPayload(Payload):
+    """``github_app_authorization``: a person took back what they had allowed the App."""
+
+
 MODELS: dict[str, type[Payload]] = {
     "issues": IssuesPayload,
     "issue_comment": IssueCommentPayload,
@@ -310,6 +314,7 @@ MODELS: dict[str, type[Payload]] = {
     "repository": RepositoryPayload,
     "installation": InstallationPayload,
     "installation_repositories": InstallationRepositoriesPayload,
+    "github_app_authorization": AuthorizationPayload,
 }
 """The model of each event that is read."""
 

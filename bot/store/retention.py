@@ -1,6 +1,7 @@
-"""What may be forgotten: finished rows of the queues. Never the journal, the plans or what was spent.
+"""What may be forgotten: finished rows of the queues, and sessions that are over.
 
-Nor reactions: they stand for as long as people leave them, and each is judged once.
+Never the journal, the plans or what was spent. Nor reactions: they stand for as long as people leave them, and each is
+judged once.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, select, true
 
+from bot.store import sessions
 from bot.store.schema import deliveries, outbox
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ BATCH = 500
 
 def forget(tx: Tx) -> int:
     """Delete a batch of finished rows that are old enough; return how many, below :data:`BATCH` where all are gone."""
-    gone = 0
+    gone = sessions.forget(tx, BATCH)
     for table in (deliveries, outbox):
         c = table.c
         done = (c.done_at < tx.now - KEEP_DONE_DAYS * DAY) & c.parked_at.is_(None)

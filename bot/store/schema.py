@@ -270,3 +270,18 @@ lessons = Table(
     sqlite_autoincrement=True,
 )
 """What people adopted from rejected plans, until a plan on its paths takes it."""
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("person_id", BigInteger, nullable=False, index=True),
+    Column("login", Text, nullable=False),
+    Column("token", LargeBinary, nullable=False),
+    Column("refresh_token", LargeBinary),
+    Column("token_ends_at", Double),
+    Column("renewing_until", Double, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("seen_at", Double, nullable=False),
+)
+"""Who is signed in to the dashboard: ``key`` is a hash of what the browser has, the tokens are encrypted."""

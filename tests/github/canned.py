@@ -46,6 +46,14 @@ class Canned:
         return waiting.popleft() if len(waiting) > 1 else waiting[0]
 
 
+def _said(raw: bytes) -> Any:
+    """What a request's body says: JSON, or a form as it is."""
+    try:
+        return json.loads(raw) if raw else None
+    except ValueError:
+        return raw.decode()
+
+
 @contextlib.contextmanager
 def canned() -> Iterator[Canned]:
     """Serve until the block ends; an installation 9 with repository 7, ``acme/shop``, is there."""
@@ -64,7 +72,7 @@ def canned() -> Iterator[Canned]:
             length = int(self.headers.get("Content-Length") or 0)
             raw = self.rfile.read(length)
             request = f"{self.command} {self.path.split('?')[0]}"
-            told.seen.append((request, dict(self.headers.items()), json.loads(raw) if raw else None))
+            told.seen.append((request, dict(self.headers.items()), _said(raw)))
             given = told.take(request)
             if given.wait is not None:
                 given.wait.wait(10)

@@ -120,6 +120,7 @@ KEPT: list[tuple[str, str | None, dict[str, Any], str]] = [
         ("installation", action, {"repository": None}, "installation:9")
         for action in ("created", "deleted", "suspend", "unsuspend", "new_permissions_accepted")
     ],
+    ("github_app_authorization", "revoked", {"repository": None, "sender": {"id": 3, "login": "mia"}}, "person:3"),
     ("installation_repositories", "added", {"repositories_added": [{"id": 5, "full_name": "a/b"}]}, "installation:9"),
 ]
 

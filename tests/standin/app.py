@@ -11,6 +11,7 @@ from tests.standin import (
     actions,
     git_remote,
     graphql,
+    oauth,
     oidc,
     rest_apps,
     rest_checks,
@@ -54,6 +55,7 @@ MODULES = (
     rest_orgs,
     rest_logs,
     git_remote,
+    oauth,
     oidc,
     actions,
 )

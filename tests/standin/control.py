@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tests.standin import pages, rest_checks
 from tests.standin.control_deeds import ControlDeeds
 from tests.standin.entities import ROLE_RANK, Role
+from tests.standin.oauth import Authorisations
 
 if TYPE_CHECKING:
     from tests.standin.entities import CheckRun, Installation, Permissions, Repo, User
@@ -110,12 +111,13 @@ class Control(ControlDeeds):
     ) -> Json:
         """Register an App and install it on its owner's account (all repositories, or the named).
 
-        Answers {app_id, client_id, slug, bot_id, private_key, webhook_secret, installation_id}.
+        Answers {app_id, client_id, client_secret, slug, bot_id, private_key, webhook_secret, installation_id}.
         """
         account = self._hub.user(owner)
         app = self._hub.create_app(slug, account, permissions, events, webhook_url, webhook_secret)
         made = self.install(slug, owner, repositories)
         keys = {"private_key": app.private_key, "webhook_secret": app.webhook_secret}
+        keys["client_secret"] = app.client_secret
         ids = {"app_id": app.id, "client_id": app.client_id, "slug": slug, "bot_id": app.bot.id}
         return {**ids, **keys, "installation_id": made["installation_id"]}
 
@@ -133,6 +135,16 @@ class Control(ControlDeeds):
         """Where an App's webhooks go."""
         with self._hub.lock:
             self._hub.apps[app_id].webhook_url = url
+
+    def set_callback_urls(self, app_id: int, urls: list[str]) -> None:
+        """Where people may be sent back to after they authorised an App."""
+        with self._hub.lock:
+            self._hub.apps[app_id].callback_urls = list(urls)
+
+    def revoke_authorization(self, app_id: int, login: str) -> None:
+        """Somebody takes back, in their settings, what they allowed an App: it is told."""
+        with self._hub.lock:
+            self._hub.service(Authorisations).revoke(self._hub.apps[app_id], self._hub.user(login))
 
     def suspend(self, installation_id: int, *, suspended: bool = True) -> None:
         """Suspend an installation, or undo it; its tokens stop working at once."""

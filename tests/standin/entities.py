@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 UserType = Literal["User", "Bot", "Organization"]
 Role = Literal["none", "read", "triage", "write", "maintain", "admin"]
-TokenKind = Literal["app", "installation", "user", "workflow"]
+TokenKind = Literal["app", "client", "installation", "user", "workflow"]
 Permissions = dict[str, str]
 """Permission name to level ("read", "write" or "admin"), e.g. {"issues": "write"}."""
 
@@ -310,6 +311,13 @@ class App:
     permissions: Permissions = field(default_factory=dict)
     events: list[str] = field(default_factory=list)
     webhook_url: str | None = None
+    callback_urls: list[str] = field(default_factory=list)
+    """Where people may be sent back to after they authorised it."""
+
+    @property
+    def client_secret(self) -> str:
+        """What proves the App when it exchanges a code; 40 characters."""
+        return hashlib.sha256(f"client {self.webhook_secret}".encode()).hexdigest()[:40]
 
     @property
     def node_id(self) -> str:

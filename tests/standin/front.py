@@ -117,7 +117,7 @@ class Front:
         path = environ["PATH_INFO"]
         if path.startswith("/api/"):
             return self._api(environ, start)
-        if ".git/" not in path:
+        if ".git/" not in path and path != "/login/oauth/access_token":
             return self._app(environ, start)
         actor = name_of(self._token(environ))
         fault = self._faults.for_request(environ["REQUEST_METHOD"], path, actor)

@@ -296,8 +296,11 @@ class Hub:
 
     def token_covers(self, token: Token, repo: Repo) -> bool:
         """Whether a token reaches a repository at all (its permissions or the user's role are another question)."""
+        if token.kind == "client":
+            return False
         if token.kind == "user":
-            return token.actor is not None and self.role(repo, token.actor) != "none"
+            within = token.app is None or self._granted(token.app, repo) is not None
+            return within and token.actor is not None and self.role(repo, token.actor) != "none"
         narrowed = token.repository_ids is None or repo.id in token.repository_ids
         return narrowed and (token.installation is None or token.installation.covers(repo))
 
@@ -306,12 +309,28 @@ class Hub:
         if not self.token_covers(token, repo):
             return not repo.private and level == "read"
         if token.kind == "user" and token.actor is not None:
+            granted = {permission: level} if token.app is None else self._granted(token.app, repo) or {}
+            if permission != "metadata" and LEVEL_RANK[granted.get(permission, "none")] < LEVEL_RANK[level]:
+                return False
             return ROLE_RANK[self.role(repo, token.actor)] >= ROLE_RANK[role or level]
         if permission == "metadata":
             return level == "read"
         return LEVEL_RANK[token.permissions.get(permission, "none")] >= LEVEL_RANK[level]
 
+    def _granted(self, app: App, repo: Repo) -> Permissions | None:
+        """What an App may do in a repository; None where it is not installed."""
+        found = self.installation_for(app, repo)
+        return None if found is None or found.suspended_at is not None else found.permissions
+
     # Events
+
+    def tell(self, app: App, event: str, body: dict[str, Any]) -> None:
+        """Queue a signed webhook for one App, whatever it is installed on and listens to."""
+        with self.lock:
+            raw = json.dumps(body, separators=(",", ":")).encode()
+            made = Delivery(self.next_id("delivery"), self.new_guid(), app, event, body, raw)
+            self.deliveries.append(made)
+            self.sender(made)
 
     def emit(
         self,
@@ -354,11 +373,7 @@ class Hub:
 
     def _queue(self, target: Installation, event: str, body: dict[str, Any]) -> None:
         mark = {"id": target.id, "node_id": node_id("IN", target.id)}
-        full = {"installation": mark, **body}
-        raw = json.dumps(full, separators=(",", ":")).encode()
-        made = Delivery(self.next_id("delivery"), self.new_guid(), target.app, event, full, raw)
-        self.deliveries.append(made)
-        self.sender(made)
+        self.tell(target.app, event, {"installation": mark, **body})
 
     def new_guid(self) -> str:
         """A random UUID from the seeded generator."""

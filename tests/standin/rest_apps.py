@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 from tests.standin.entities import LEVEL_RANK, iso
 from tests.standin.errors import ApiError, not_found
 from tests.standin.http import Api, Call, Result
+from tests.standin.oauth import Authorisations
 from tests.standin.render import Render
 
 if TYPE_CHECKING:
     from flask import Blueprint
 
-    from tests.standin.entities import App, Installation, Repo
+    from tests.standin.entities import App, Installation, Repo, User
     from tests.standin.model import Hub
 
 JWT_NEEDED = "A JSON web token could not be decoded"
@@ -37,6 +38,7 @@ def blueprint(hub: Hub) -> Blueprint:
     api, render = Api("apps", hub), Render(hub)
     _app_routes(api, render)
     _installation_routes(api, render)
+    _people_routes(api, render)
     _user_routes(api, render)
     return api.blueprint
 
@@ -131,6 +133,28 @@ def _installation_routes(api: Api, render: Render) -> None:
         the_installation(call)
         if call.token is not None:
             del call.hub.tokens[call.token.raw]
+
+
+def _people_routes(api: Api, render: Render) -> None:
+    @api.route("GET", "/user/installations", "apps/list-installations-for-authenticated-user")
+    def mine(call: Call) -> Result:
+        token, hub = call.token, call.hub
+        if token is None or token.kind != "user" or token.app is None:
+            raise ApiError(403, "You must authenticate with an access token authorized to a GitHub App.")
+        rows = [i for i in hub.installations.values() if i.app is token.app and _reached(hub, i, call.actor)]
+        return {"total_count": len(rows), "installations": [render.installation(made) for made in call.page(rows)]}
+
+    @api.route("DELETE", "/applications/<client_id>/token", "apps/delete-token")
+    def end(call: Call, client_id: str) -> Result:
+        asks = call.token.app if call.token is not None and call.token.kind == "client" else None
+        token = call.hub.tokens.get(str(call.json().get("access_token")))
+        if asks is None or asks.client_id != client_id or token is None or token.app is not asks:
+            raise not_found()
+        call.hub.service(Authorisations).end(token.raw)
+
+
+def _reached(hub: Hub, made: Installation, person: User) -> bool:
+    return any(hub.role(repo, person) != "none" for repo in hub.installed_repos(made))
 
 
 def _user_routes(api: Api, render: Render) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bot.intake import payloads as pl
-from bot.worker.translate import branches, checks, comments, installations, issues, merge_queue, runs
+from bot.worker.translate import branches, checks, comments, installations, issues, merge_queue, runs, sign_ins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,5 +32,6 @@ READERS: dict[str, Callable[[Tx, Delivery, Any, int], str]] = {
     "repository": installations.read_repository,
     "installation": installations.read_installation,
     "installation_repositories": installations.read_repositories,
+    "github_app_authorization": sign_ins.read,
 }
 """Who reads which event."""

@@ -40,6 +40,7 @@ EVENTS = [
     "installation-repositories",
     "repository",
     "label",
+    "github-app-authorization",
 ]
 PROSE = {"description", "summary", "example", "examples", "externalDocs", "x-octokit", "title", "tags", "discriminator"}
 """Keys that carry text for people, or a hint for generators that is wrong for lists; where one is the name of a property, its value is a schema and stays."""

@@ -67,7 +67,8 @@ def _show(arguments: argparse.Namespace) -> int:
         for entry in entries:
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(entry.at))
             who = f" by {entry.actor_login}" if entry.actor_login else ""
-            print(f"  {when}Z  {entry.event}{who}: {entry.from_state or 'new'} -> {entry.to_state}  {entry.note}")
+            note = tables.printable(entry.note)
+            print(f"  {when}Z  {entry.event}{who}: {entry.from_state or 'new'} -> {entry.to_state}  {note}")
     if not found:
         print(f"No plan of an issue #{arguments.issue} is known.")
     return WELL if found else UNWELL

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot import admin_command, doctor, eval_command, memory_command, serving
+from bot import admin_command, doctor, eval_command, memory_command, serving, tables
 from bot.arguments import IMPOSSIBLE, UNWELL, WELL, account, add_command, commit, count
 from bot.data_flow import command as data_flow
 from bot.errors import ConfigError, TwogateError
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for fault in error.faults:
             print(f"twogate: {fault}", file=sys.stderr)
     except (TwogateError, OSError) as error:
-        print(f"twogate: {error}", file=sys.stderr)
+        print(f"twogate: {tables.printable(str(error))}", file=sys.stderr)
     return IMPOSSIBLE
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import yaml
 from pydantic import ValidationError
 
+from runner.untrusted import plain
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -18,7 +20,13 @@ M = TypeVar("M", bound="BaseModel")
 
 
 class PromptwareError(Exception):
-    """A unit can't be used as it is written, or its prompt would be too long; the message says what to change."""
+    """A unit can't be used as it is written, or its prompt would be too long; the message says what to change.
+
+    It may quote a repository's file, so that it is kept to one line of what can be seen.
+    """
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(plain(sentence))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pathlib import Path  # noqa: TC003 - part of the public fields
 from typing import TYPE_CHECKING
 
 from runner.contract import REGRESSION_DAYS
-from runner.untrusted import clean_markdown, clean_output, cut, fence
+from runner.untrusted import clean_markdown, clean_output, code, cut, fence, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -107,7 +107,7 @@ def facts(sentences: Sequence[str], marker: str) -> list[Part]:
 def conflicts(paths: Sequence[str], marker: str) -> list[Part]:
     """Return the paths with conflict markers."""
     intro = "## Conflicts to settle\n\nThe default branch was merged in. Settle these files, both sides in mind."
-    listed = "\n".join(f"- {_line(path, marker)}" for path in paths)
+    listed = "\n".join(f"- {one_line(path, marker)}" for path in paths)
     return [Part(intro, "PATHS", listed, MAX_FACTS)] if paths else []
 
 
@@ -141,16 +141,12 @@ def _remarks(words: Sequence[Feedback], marker: str, most: int) -> str:
 
 
 def _head(number: int, words: Feedback, marker: str) -> str:
-    head = f"{number}. {_line(words.author, marker)} {SAYINGS[words.kind]}"
+    head = f"{number}. {one_line(words.author, marker)} {SAYINGS[words.kind]}"
     if words.path:
         line = f", line {words.line}" if words.line else ""
-        head += f", at {_line(words.path, marker)}{line}"
+        head += f", at {one_line(words.path, marker)}{line}"
     quoted = cut(clean_markdown(words.quote, marker), MAX_QUOTE).split("\n") if words.quote else ()
     return "\n".join([f"{head}:", *(f"> {line}" for line in quoted)])
-
-
-def _line(text: str, marker: str) -> str:
-    return clean_output(text, marker).replace("\n", " ")
 
 
 def size(text: str) -> int:
@@ -193,7 +189,7 @@ def _known(plan: KnownPlan, marker: str) -> str:
     files = f" Files: {', '.join(plan.files)}." if plan.files else ""
     unfit = why_no_original(plan)
     told = f"#{plan.issue} ({plan.state}): {plan.title}.{files}" + (f" It can't be named: {unfit}" if unfit else "")
-    return _line(told, marker)
+    return one_line(told, marker)
 
 
 def why_no_original(plan: KnownPlan) -> str:
@@ -220,7 +216,7 @@ def gates(failed: Sequence[FailedGate], marker: str) -> list[Part]:
     room = MAX_OUTPUT // max(1, len(failed))
     return [
         Part(
-            f"{CHECKS if number == 0 else ''}Check `{gate.name}`, its whole output in `{gate.output}`:",
+            f"{CHECKS if number == 0 else ''}Check {code(gate.name, marker)}, its whole output in `{gate.output}`:",
             "OUTPUT",
             clean_output(f"{gate.summary}\n\n{gate.tail}", marker),
             room,
@@ -233,5 +229,5 @@ def gates(failed: Sequence[FailedGate], marker: str) -> list[Part]:
 def issue(about: Issue, marker: str) -> list[Part]:
     """Return the issue."""
     title = clean_markdown(about.title, marker).replace("\n", " ")
-    told = f"Title: {title}\nBy: {_line(about.author, marker)}\n\n{clean_markdown(about.body, marker)}"
+    told = f"Title: {title}\nBy: {one_line(about.author, marker)}\n\n{clean_markdown(about.body, marker)}"
     return [Part(f"## Issue #{about.number}", "ISSUE", told, MAX_ISSUE)]

@@ -124,7 +124,7 @@ def _first(parts: PromptInput, marker: str) -> list[str]:
     return [
         parts.program.text,
         *trusted.tools(parts.program.front),
-        *trusted.contract(parts.program.front, parts.result_file, files),
+        *trusted.contract(parts.program.front, parts.result_file, files, marker),
         trusted.trust(marker),
     ]
 

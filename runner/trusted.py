@@ -6,7 +6,6 @@ since who approved saw a page and not its bytes.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,10 +15,10 @@ from runner.results import Verdict
 from runner.schemas import render
 from runner.terms import Budget, CheckMode, Tool
 from runner.tools.arguments import DESCRIPTIONS
-from runner.untrusted import clean_markdown, clean_output, cut
+from runner.untrusted import clean_markdown, code, cut, without_sections
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from runner.memory import LessonFile
@@ -60,7 +59,7 @@ def tools(front: FrontMatter) -> list[str]:
     return [f"## Your tools\n\nPrograms on your PATH, and the same over MCP where you speak it:\n\n{listed}"]
 
 
-def contract(front: FrontMatter, result_file: Path, files: Sequence[str]) -> list[str]:
+def contract(front: FrontMatter, result_file: Path, files: Sequence[str], marker: str) -> list[str]:
     """Return where the result goes, what it must look like, and what may be changed meanwhile."""
     way = "Hand it in with `submit`; or" if Tool.SUBMIT in front.tools else "When you are done,"
     result = (
@@ -69,13 +68,13 @@ def contract(front: FrontMatter, result_file: Path, files: Sequence[str]) -> lis
         "It must be valid against this schema. A result that is missing or invalid counts as a failure, whatever else "
         f"you say:\n\n```json\n{render(front.output)}```"
     )
-    return [result, f"## What you may change\n\n{_rights(front, files)}"]
+    return [result, f"## What you may change\n\n{_rights(front, files, marker)}"]
 
 
-def _rights(front: FrontMatter, files: Sequence[str]) -> str:
+def _rights(front: FrontMatter, files: Sequence[str], marker: str) -> str:
     if front.access is Access.READ_ONLY:
         return "Nothing but the result file. A changed tree fails your work."
-    listed = "\n".join(f"- `{glob}`" for glob in files)
+    listed = "\n".join(f"- {code(glob, marker)}" for glob in files)
     return (
         "Only paths that match these patterns (`*` stays within a folder, `**` crosses folders), and the result file. "
         f"A change anywhere else fails your work:\n\n{listed}\n\n"
@@ -100,7 +99,7 @@ def policy(terms: Terms | None, front: FrontMatter, marker: str) -> list[str]:
         return []
     told = [_checks(terms, marker)]
     if terms.protected:
-        listed = ", ".join(_code(glob, marker) for glob in terms.protected)
+        listed = ", ".join(code(glob, marker, MAX_COMMAND) for glob in terms.protected)
         told.append(cut(f"Also protected here, so only where the plan names them: {listed}", MAX_POLICY))
     if terms.budget is not None:
         told.append(_spending(terms.budget, front))
@@ -119,7 +118,7 @@ def _checks(terms: Terms, marker: str) -> str:
 
 def _gate(gate: GateSpec, marker: str) -> str:
     informs = "" if gate.blocking else " (its failure is shown and holds nothing back)"
-    return f"{clean_output(gate.name, marker)}: {_code(gate.run, marker)}{informs}"
+    return f"{code(gate.name, marker)}: {code(gate.run, marker, MAX_COMMAND)}{informs}"
 
 
 def _spending(budget: Budget, front: FrontMatter) -> str:
@@ -128,22 +127,17 @@ def _spending(budget: Budget, front: FrontMatter) -> str:
     return told if budget.usd is None else f"{told} {budget.usd:.2f} US dollars are left for this plan."
 
 
-def _code(text: str, marker: str) -> str:
-    """Return ``text`` on one line in a code span that it can't close."""
-    line = cut(" ".join(clean_output(text, marker).split()), MAX_COMMAND).replace("\n", " ")
-    ticks = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
-    return f"{ticks}{line}{ticks}"
-
-
 def plan(document: PlanDocument | None, marker: str) -> list[str]:
     """Return the plan as people read it; where it was approved, it is the task."""
-    return [f"## The plan\n\n{clean_markdown(_plan(document), marker)}"] if document else []
+    if document is None:
+        return []
+    return ["## The plan\n\n" + _plan(document, lambda text: without_sections(clean_markdown(text, marker)))]
 
 
-def _plan(document: PlanDocument) -> str:
-    told = [f"**{document.title}**", document.summary]
+def _plan(document: PlanDocument, clean: Callable[[str], str]) -> str:
+    told = [f"**{clean(document.title)}**", clean(document.summary)]
     if document.verdict is not Verdict.PLAN:
-        told.append(f"Verdict: {document.verdict}. {document.reason}")
+        told.append(f"Verdict: {document.verdict}. {clean(document.reason)}")
     lists = (
         ("Steps", document.steps),
         ("Files", document.files),
@@ -152,11 +146,13 @@ def _plan(document: PlanDocument) -> str:
         ("Risks", document.risks),
         ("Questions", document.questions),
     )
-    return "\n\n".join([*told, *(_listed(name, items) for name, items in lists if items)])
+    return "\n\n".join([*told, *(_listed(name, map(clean, items)) for name, items in lists if items)])
 
 
-def _listed(name: str, items: tuple[str, ...]) -> str:
-    return f"{name}:\n" + "\n".join(f"{number}. {item}" for number, item in enumerate(items, start=1))
+def _listed(name: str, items: Iterable[str]) -> str:
+    """Return a list whose items keep their lines to themselves."""
+    told = (f"{number}. {item}".replace("\n", "\n   ") for number, item in enumerate(items, start=1))
+    return f"{name}:\n" + "\n".join(told)
 
 
 def lessons(known: Sequence[LessonFile], marker: str) -> list[str]:
@@ -169,4 +165,5 @@ def lessons(known: Sequence[LessonFile], marker: str) -> list[str]:
 
 def _lesson(lesson: LessonFile, marker: str) -> str:
     where = f" ({', '.join(lesson.paths)})" if lesson.paths else ""
-    return clean_output(f"- {lesson.kind}{where}: {lesson.text}", marker).replace("\n", "\n  ")
+    told = without_sections(clean_markdown(f"- {lesson.kind}{where}: {lesson.text}", marker))
+    return told.replace("\n", "\n  ")

@@ -58,6 +58,11 @@ LOOK_ALIKE = re.compile(
 """What a fence says, by whichever signs it is surrounded, and what ends a prompt."""
 RULE = re.compile(r"[\W_]{3}")
 """What a fence begins and ends with, in whatever signs."""
+FENCE = re.compile(r"(?:[-*+>]|[0-9]{1,9}[.)]|\s)*(?P<mark>`{3,}|~{3,})[^`]*")
+"""The first line of a block of code, in a list or a quotation as well."""
+HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]+(?P<words>.*?))?[ \t#]*")
+UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
+"""What makes a heading of the line above it."""
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", re.DOTALL)
 """Sequences that drive a terminal (ECMA-48): colours, titles, links."""
 
@@ -78,6 +83,49 @@ def clean_markdown(text: str, marker: str) -> str:
 def clean_output(text: str, marker: str) -> str:
     """Return the output of a program without colours and without what is invisible."""
     return _without_fences(visible(ESCAPES.sub("", text)), marker)
+
+
+def one_line(text: str, marker: str) -> str:
+    """Return a name, a path or a command of others on one line."""
+    return clean_output(text, marker).replace("\n", " ")
+
+
+def code(text: str, marker: str, limit: int | None = None) -> str:
+    """Return the same in a code span that it can't close, cut to ``limit`` bytes."""
+    line = one_line(text, marker).strip() or " "
+    line = line if limit is None else cut(line, limit).replace("\n", " ")
+    ticks = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    room = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{room}{line}{room}{ticks}"
+
+
+def without_sections(text: str) -> str:
+    """Return cleaned Markdown that begins no section of what it is put into and leaves no code block open.
+
+    Its headings become bold lines, as they are shown to people; what stands in code blocks stays as it is.
+    """
+    told, mark = [], ""
+    for line in text.split("\n"):
+        fence = FENCE.fullmatch(line)
+        told.append(line if mark or fence else _without_heading(line))
+        if not mark:
+            mark = fence["mark"] if fence else ""
+        elif line.strip().startswith(mark) and not line.strip().strip(mark[0]):
+            mark = ""
+    return "\n".join([*told, mark] if mark else told)
+
+
+def _without_heading(line: str) -> str:
+    if UNDERLINE.fullmatch(line):
+        return ""
+    heading = HEADING.fullmatch(line)
+    words = heading["words"] if heading else None
+    return line if heading is None else f"**{words}**" if words else ""
+
+
+def plain(text: str) -> str:
+    """Return ``text`` on one line that drives no terminal, for a sentence that quotes others."""
+    return " ".join(visible(ESCAPES.sub("", text)).split())
 
 
 def visible(text: str) -> str:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _LIST = r"(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*"
 _FENCE = re.compile(rf"(?P<lead> {{0,3}}{_LIST})(?P<fence>`{{3,}}(?=[^`]*$)|~{{3,}})")
 _LEAD = re.compile(rf" *{_LIST}")
+_ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
+_LIST_LEAD = re.compile(rf" *(?:{_ITEM.pattern})+")
+_NO_PARAGRAPH = re.compile(r" {0,3}(?:#{1,6}(?:[ \t]|$)|>|(?:[-_*=][ \t]*){3,}$)")
+"""A heading, a quotation or a rule: what ends a paragraph instead of going on with it."""
 _QUOTE = re.compile(rf" {{0,3}}{_LIST}> ?(?P<quoted>.*)")
 _OPENING = re.compile(
     r"(?P<ticks>`+)|(?<![~\\])(?P<waves>~{1,2})(?=[^\s~])"
@@ -71,12 +75,41 @@ class Line:
 @dataclass(slots=True)
 class _Fence:
     mark: str
-    indent: int
+    inside: int
+    """Columns before the content of the list item that it stands in; 0: in none."""
 
     def closed_by(self, line: str) -> bool:
         stripped = line.strip(" \t")
-        indent = len(line) - len(line.lstrip(" \t"))
-        return indent <= self.indent and len(stripped) >= len(self.mark) and not stripped.strip(self.mark[0])
+        return _indent(line) <= self.inside + 3 and len(stripped) >= len(self.mark) and not stripped.strip(self.mark[0])
+
+    def left_by(self, line: str) -> bool:
+        """Whether the line ends the list item, and with it the code: it stands before the item's content."""
+        return bool(line.strip()) and _indent(line) < self.inside
+
+
+class _Items:
+    """The list items that are open, by the columns before their content."""
+
+    def __init__(self) -> None:
+        self._columns: list[int] = []
+        self._paragraph = False
+
+    def take(self, line: str, *, fence: bool) -> int:
+        """Take in a line outside of code; return the columns before the content of the innermost item around it."""
+        text, indent = line.expandtabs(4), _indent(line)
+        lead = _LIST_LEAD.match(text)
+        goes_on = self._paragraph and not (fence or lead or _NO_PARAGRAPH.match(text))
+        if line.strip() and not goes_on:
+            self._columns = [columns for columns in self._columns if columns <= indent]
+        if lead is not None:
+            self._columns += [item.end() for item in _ITEM.finditer(text, 0, lead.end())]
+        self._paragraph = bool(line.strip()) and not fence and not _NO_PARAGRAPH.match(text)
+        return self._columns[-1] if self._columns else 0
+
+
+def _indent(line: str) -> int:
+    text = line.expandtabs(4)
+    return len(text) - len(text.lstrip(" "))
 
 
 def normalised(text: str) -> str:
@@ -88,12 +121,17 @@ def lines(text: str) -> Iterator[Line]:
     """Yield the lines of a comment in order."""
     text = normalised(text)
     inline = _Inline(text)
+    items = _Items()
     fence: _Fence | None = None
     quoted = False
     hidden_until = start = 0
     for line in text.split("\n"):
         end = start + len(line)
         kind = Kind.BLANK
+        if fence is not None and fence.left_by(line):
+            fence = None
+        opening = _FENCE.match(line) if fence is None and start >= hidden_until else None
+        inside = items.take(line, fence=opening is not None) if fence is None else 0
         if fence is not None:
             kind = Kind.CODE
             fence = None if fence.closed_by(line) else fence
@@ -102,10 +140,9 @@ def lines(text: str) -> Iterator[Line]:
             hidden_until = inline.scan(hidden_until, end)
         elif not line.strip():
             quoted = False
-        elif (opening := _FENCE.match(line)) is not None:
+        elif opening is not None:
             kind = Kind.CODE
-            listed = opening["lead"].strip(" ")
-            fence = _Fence(opening["fence"], len(opening["lead"]) + 3 if listed else 3)
+            fence = _Fence(opening["fence"], inside)
             quoted = False
         elif _QUOTE.match(line):
             kind = Kind.QUOTED

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 
 from runner.program import OVERRIDES
 from runner.results import LessonKind, Line, Message, Unit
+from runner.untrusted import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,7 +121,7 @@ def _head(text: str) -> LessonHead:
         return LessonHead.model_validate(yaml.load(text, Loader=LOADER))  # noqa: S506 - a safe one
     except ValidationError as error:
         told = "; ".join(f"{'.'.join(map(str, f['loc'])) or 'head'}: {f['msg']}" for f in error.errors())
-        raise _DamagedError(f"Its head is not valid: {told}.") from None
+        raise _DamagedError(f"Its head is not valid: {plain(told)}.") from None
     except (yaml.YAMLError, ValueError, RecursionError):
         raise _DamagedError("Its head is not valid YAML.") from None
 

@@ -12,7 +12,7 @@ from runner.memory.advice import forbidden, mixed
 from runner.memory.files import MAX_LESSON_PATHS, MAX_TEXT, LessonFile, line
 from runner.memory.likeness import Shelf
 from runner.memory.units import readers
-from runner.untrusted import clean_markdown, visible
+from runner.untrusted import clean_markdown, visible, without_sections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,6 +29,11 @@ CODE = re.compile(r"(?<![`\\])(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 MENTION = re.compile(r"(?<![\w.+-])@[a-z0-9][\w/-]*", re.IGNORECASE)
 CODED = re.compile(r"(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])(?=[A-Za-z0-9+/]*[0-9])[A-Za-z0-9+/]{60,}={0,2}")
 """What looks like Base64: nobody reads what it says."""
+TURN = re.compile(
+    r"<\|\w+\|>|\[/?INST\]|<</?SYS>>|</?s>|<(?:start|end)_of_turn>|<function_calls>|^(?:human|assistant|system|user):",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What chat templates of models put between who says what: of no use in a lesson but to pose as another."""
 NO_MARKER = "\0"
 """Stands where a run's marker would: no text has it once it was found visible."""
 
@@ -61,6 +66,8 @@ def _form(text: str) -> str | None:
             clean_markdown(text, NO_MARKER) != text,
             "it has hidden comments, or lines that look like a fence around others",
         ),
+        (without_sections(text) != text, "it begins a section of its own, or leaves a block of code open"),
+        (bool(TURN.search(text)), "it holds signs by which programs tell the turns of a conversation apart"),
         (len(text.split()) < MIN_WORDS, f"it has fewer than {MIN_WORDS} words"),
         (bool(word), f"the word {word!r} mixes letters of different alphabets"),
         (bool(CODED.search(text)), "it holds coded text, which nobody can read"),
@@ -72,6 +79,8 @@ def _form(text: str) -> str | None:
 def _paths(lesson: Lesson) -> str | None:
     if len(lesson.paths) > MAX_LESSON_PATHS:
         return f"it names {len(lesson.paths)} paths, and {MAX_LESSON_PATHS} are allowed"
+    if any(visible(path) != path for path in lesson.paths):
+        return "a path of it has characters that a reader does not see"
     faults = (fault(path) for path in lesson.paths)
     return next((f"of its paths, {said.rstrip('.')}" for said in faults if said), None)
 

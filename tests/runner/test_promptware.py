@@ -228,7 +228,7 @@ def test_everything_is_there_in_one_order() -> None:
         '"ExecutionSummary"',
         "- `tests/*.py`",
         "## Whom to obey",
-        "1. tests: `pytest -q`",
+        "1. `tests`: `pytest -q`",
         "`db/**`",
         "## The plan",
         "1. Mend.",

@@ -22,6 +22,8 @@ GAP = "\u200b"
 
 _UNSEEN = frozenset("\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2800\u3164\uffa0")
 """Characters that show as nothing though Unicode counts them as letters or marks."""
+_NEVER = re.compile(r"[\ufdd0-\ufdef]|[\ufffe\uffff\U0001fffe-\U0001ffff\U0010fffe-\U0010ffff]")
+"""Code points that are no character and never will be; others without a name yet may be the emoji of next year."""
 _JOINERS = frozenset("\u200c\u200d")
 """They belong to emoji and to scripts that need them."""
 _UNUSUAL = re.compile(r"[^\x20-\x7e\n\t]")
@@ -48,6 +50,8 @@ _LIST = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+]|[0-9]{1,9}[.)])[ \t]+(?P<t
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<text>[^#\s](?:.*[^#\s])?)[ \t#]*")
 _START = re.compile(r"^(?P<number>(?=[#+=/-])|[0-9]{1,9}(?=[.)](?:\s|$)))")
 """What begins a heading, a list, a rule or a command where it begins a line."""
+_WIDE_SLASH = "\uff0f"
+"""Begins a command as well (:mod:`bot.lifecycle.commands`), and no backslash takes that from it."""
 _FENCE = re.compile(r"[ \t]*(?P<fence>`{3,}|~{3,})[^`]*")
 
 
@@ -59,6 +63,7 @@ def visible(text: str) -> str:
 def _shown(match: re.Match[str]) -> str:
     character = match[0]
     hidden = unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} or character in _UNSEEN
+    hidden = hidden or _NEVER.match(character) is not None
     return f"⟨U+{ord(character):04X}⟩" if hidden and character not in _JOINERS else character
 
 
@@ -165,7 +170,8 @@ def address(text: str) -> str:
 
 def _line(text: str) -> str:
     """Return one line, harmless also where it begins a line of the comment."""
-    return _START.sub(r"\g<number>\\", _escaped(text), count=1)
+    shown = _START.sub(r"\g<number>\\", _escaped(text), count=1)
+    return f"{_WIDE_SLASH}{GAP}{shown[1:]}" if shown.startswith(_WIDE_SLASH) else shown
 
 
 def _escaped(text: str) -> str:

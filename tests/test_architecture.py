@@ -42,7 +42,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bot.github": {"bot.github", "bot.lifecycle", *ANYWHERE},
     "bot.intake": {"bot.intake", "bot.lifecycle", "bot.store", *ANYWHERE},
     "bot.wire": {"bot.wire", "bot.lifecycle", *CONTRACT},
-    "bot.web": {"bot.web", "bot.wire", "bot.lifecycle", "bot.store", "bot.github.gateway", *ANYWHERE, *CONTRACT},
+    "bot.web": {
+        "bot.web",
+        "bot.wire",
+        "bot.crypto",
+        "bot.lifecycle",
+        "bot.store",
+        "bot.github.gateway",
+        *ANYWHERE,
+        *CONTRACT,
+    },
     "bot.worker": {
         "bot.worker",
         "bot.lifecycle",

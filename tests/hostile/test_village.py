@@ -22,9 +22,10 @@ __all__ = ["country", "source", "sqlite_template", "sqlite_url", "village"]
 WORST = "\n\n".join(
     named(name).text
     for name in (
+        "full-width command",  # first, where it is still a command
         *("mark of the bot", "mark of the bot in odd spellings", "command in a quoted reply", "folded part"),
         *("forged section of the prompt", "end of a fence", "code fence in a list", "closing words", "mentions"),
-        *("voice of the bot", "colours and titles", "tag characters", "template", "full-width command"),
+        *("voice of the bot", "colours and titles", "tag characters", "template"),
     )
 )
 SAID = (*(named("commands in a row").text.splitlines()[:2]), named("full-width command").text, "/remember 1")

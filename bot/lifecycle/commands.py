@@ -122,6 +122,12 @@ def pieces(text: str) -> Iterator[prose.Line | Command]:
         yield _with(speaker, words)
 
 
+def given(verb: Verb, text: str) -> Command:
+    """Return a command that was given without a comment, as if its words had stood behind it in one."""
+    words = text.replace("\r\n", "\n").strip()
+    return Command(verb=verb, argument=words if verb in SPEAKS_ON else words.translate(_PLAIN).rstrip(_END))
+
+
 def _with(command: Command, words: list[str]) -> Command:
     return command.model_copy(update={"argument": "\n".join(words).strip()})
 

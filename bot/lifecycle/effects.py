@@ -35,6 +35,7 @@ class Topic(StrEnum):
     NEEDS_TRIAGE = "needs_triage"
     NOT_ALLOWED = "not_allowed"
     NEEDS_ANOTHER = "needs_another"
+    SAW_ANOTHER = "saw_another"
     THROUGH_APP = "through_app"
     APPROVAL_VOID = "approval_void"
     NOTHING_TO_DECIDE = "nothing_to_decide"

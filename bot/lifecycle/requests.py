@@ -17,7 +17,7 @@ from bot.lifecycle.dependencies import NewestPlan, RefusedDependencyError, grant
 from bot.lifecycle.plan import IssueSnapshot, Person, Repo
 from bot.lifecycle.policy import Action, Permission, Policy
 from bot.lifecycle.rights import Refusal, refused
-from bot.lifecycle.states import SILENT, Frozen, HoldCause, Via, WaitingOn, is_pause_label
+from bot.lifecycle.states import DIRECT, SILENT, Frozen, HoldCause, Via, WaitingOn, is_pause_label
 from runner.contract import Feedback
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class Request(Frozen):
     reaction_id: int | None = None
     on_head: str | None = None
     """The commit that a button stands on."""
+    saw: str | None = None
+    """What the person was shown who said it to the bot itself: the plan text's hash, or the head commit."""
     issue: IssueSnapshot | None = None
     """The issue as it read when this was said; None where what was said came without it."""
     bot: str | None = None
@@ -162,7 +164,14 @@ def _refused(request: Request, reading: Reading, plan: Plan | None) -> Refusal |
     action = ACTIONS[request.command.verb]
     if (refusal := refused(request, reading, plan, action)) is not None:
         return refusal
+    if request.via in DIRECT and request.command.verb is Verb.APPROVE and _saw_another(request, plan):
+        return Refusal(topic="saw_another", reason="what was shown is not what is up for decision")
     return _stale_reaction(request, plan) if request.via is Via.REACTION else None
+
+
+def _saw_another(request: Request, plan: Plan | None) -> bool:
+    """Whether something else is up for decision than the person was shown."""
+    return plan is not None and plan.asked is not None and plan.asked[1] != request.saw
 
 
 def _not_said_to_us(request: Request, reading: Reading) -> str | None:

@@ -107,7 +107,13 @@ class Via(StrEnum):
     BUTTON = "button"
     REPLY = "reply"
     """A comment without a command that answers what was asked; nobody waits for an answer to it."""
+    DASHBOARD = "dashboard"
+    API = "api"
+    MCP = "mcp"
+    """By the API as well, as an agent's tool."""
 
 
+DIRECT = frozenset({Via.DASHBOARD, Via.API, Via.MCP})
+"""Ways of saying something to the bot itself: what is answered is told there, and not on the issue."""
 SILENT = frozenset({Via.REACTION, Via.REPLY})
 """Ways of saying something that are no words to the bot: what comes to nothing is not answered."""

@@ -6,10 +6,10 @@ a lane goes first; while it waits for another try the lane waits with it, until 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal
 
-from sqlalchemy import Double, Row, Select, bindparam, exists, select, update
+from sqlalchemy import Double, Row, Select, bindparam, delete, exists, select, update
 
 from bot.store.documents import note
 from bot.store.schema import deliveries
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from bot.store.engine import Tx
 
-Source = Literal["github", "runner", "effect", "poll", "timer", "reconcile"]
+Source = Literal["github", "runner", "effect", "poll", "timer", "reconcile", "person"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,43 @@ def add(tx: Tx, new: NewDelivery) -> bool:
     if row is not None:
         tx.wake()
     return row is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept(NewDelivery):
+    """A delivery as it stands: what came of it once it is done."""
+
+    id: int = 0
+    done_at: float | None = None
+    parked_at: float | None = None
+    outcome: str | None = None
+
+
+def keep(tx: Tx, new: NewDelivery) -> int | None:
+    """Store what nobody has to think about and return its number; None where its guid is known already."""
+    values = {each.name: getattr(new, each.name) for each in fields(NewDelivery)}
+    times = {"received_at": tx.now, "not_before": tx.now, "done_at": tx.now}
+    insert = tx.insert(deliveries).values(**values, **times).on_conflict_do_nothing(index_elements=["guid"])
+    return tx.execute(insert.returning(deliveries.c.id)).scalar()
+
+
+def conclude(tx: Tx, delivery_id: int, outcome: str) -> None:
+    """Say what came of it."""
+    tx.execute(update(deliveries).where(deliveries.c.id == delivery_id).values(outcome=note(outcome)))
+
+
+def unkeep(tx: Tx, delivery_id: int) -> None:
+    """Forget it, as if it had never been."""
+    tx.execute(delete(deliveries).where(deliveries.c.id == delivery_id))
+
+
+def kept(tx: Tx, *, source: Source, guid: str | None = None, number: int | None = None) -> Kept | None:
+    """Return a delivery of a source by its guid or its number; None where there is none (any more)."""
+    c = deliveries.c
+    named = c.guid == guid if guid is not None else c.id == number
+    columns = [c[each.name] for each in fields(Kept)]
+    row = tx.execute(select(*columns).where(named, c.source == source)).mappings().first()
+    return None if row is None else Kept(**row)
 
 
 def is_known(tx: Tx, guid: str) -> bool:

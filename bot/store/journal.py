@@ -61,6 +61,12 @@ def of_lane(tx: Tx, lane: str) -> list[Entry]:
     return _where(tx, journal.c.lane == lane)
 
 
+def of_source(tx: Tx, lane: str, source: str) -> Entry | None:
+    """Return the line of an issue that was told by this; None while nothing came of it."""
+    found = _where(tx, (journal.c.lane == lane) & (journal.c.source == source))
+    return found[0] if found else None
+
+
 def _where(tx: Tx, condition: ColumnElement[bool]) -> list[Entry]:
     rows = tx.execute(select(*_COLUMNS).where(condition).order_by(journal.c.id)).mappings()
     return [Entry(**{**row, "details": load(row["details"])}) for row in rows]

@@ -15,6 +15,7 @@ from bot.store import browse, plan_costs, plans
 from bot.store.browse import JobMark, PlanMark
 from bot.web import cursor as marks
 from bot.web import views
+from bot.web.people import NOT_VISIBLE
 from bot.web.refusal import Refused
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from bot.lifecycle.plan import Plan
     from bot.store.browse import JobFilters, JournalFilters, PlanFilters
     from bot.store.engine import Store
-
-NOTHING = "There is nothing here that GitHub shows to you. If there should be, ask for access to the repository."
 
 T = TypeVar("T")
 
@@ -59,7 +58,7 @@ class Catalogue:
         with self.store.read() as tx:
             found = browse.plan_of(tx, seen, uid)
             if found is None:
-                raise Refused(404, NOTHING)
+                raise Refused(404, NOT_VISIBLE)
             plan, listed = found
             jobs = browse.jobs_of(tx, plan.uid)
             cost = plan_costs.of_plan(tx, plan)
@@ -84,7 +83,7 @@ class Catalogue:
         with self.store.read() as tx:
             found = browse.plan_of(tx, seen, uid)
         if found is None:
-            raise Refused(404, NOTHING)
+            raise Refused(404, NOT_VISIBLE)
         return found[0]
 
     def jobs(
@@ -104,7 +103,7 @@ class Catalogue:
         with self.store.read() as tx:
             found = browse.job_of(tx, seen, name)
             if found is None:
-                raise Refused(404, NOTHING)
+                raise Refused(404, NOT_VISIBLE)
             row, report = found
             repo = plans.repositories(tx)[row.repository_id]
         return self.views.job_detail(row, report, repo)

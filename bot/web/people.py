@@ -19,16 +19,16 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from bot.errors import Permanent, RetryAt, Transient
-from bot.github.gateway import Holder, Unproved
+from bot.github.gateway import Holder, Missing, Unproved
 from bot.lifecycle.permission import Permission
 from bot.store import plans
 from bot.web.refusal import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from bot.github.gateway import PeoplesGateway
-    from bot.lifecycle.plan import Person
+    from bot.github.gateway import OpenedIssue, PeoplesGateway
+    from bot.lifecycle.plan import Person, Repo
     from bot.store.engine import Store
 
 BELIEVED_SECONDS = 60.0
@@ -46,6 +46,10 @@ UNPROVED = (
     "such as `gh auth token` prints."
 )
 TROUBLE = "GitHub can't say just now what you may see: try again in a moment."
+
+UNANSWERED = 502
+"""Status where GitHub did not answer to something that it may have done."""
+NO_ANSWER = "GitHub did not answer: whether the issue was made is not known. Look there before you ask again."
 
 V = TypeVar("V")
 
@@ -85,7 +89,7 @@ class People:
         key = _hash(token)
         holder = self._holders.get(key)
         if holder is None:
-            with self._answering(token):
+            with self.answering(token):
                 holder = self._gateway.holder(token)
             self._holders.put(key, holder)
         return Onlooker(holder.person, token, Entrance.API, holder.speaks)
@@ -101,7 +105,7 @@ class People:
             known = plans.repository_ids(tx)
             repos = plans.repositories(tx) if shown is None or not known <= shown.keys() else None
         if repos is not None:
-            with self._answering(onlooker.token):
+            with self.answering(onlooker.token):
                 visible = self._gateway.visible(onlooker.token, repos.values())
             shown = self._shown.put(key, {number: visible.get(number) for number in repos})
         return {number: found for number, found in (shown or {}).items() if found is not None}
@@ -123,14 +127,32 @@ class People:
             )
         return found
 
+    def open_issue(self, onlooker: Onlooker, repo: Repo, title: str, body: str, labels: Sequence[str]) -> OpenedIssue:
+        """Open an issue as the onlooker.
+
+        Raises ``Refused`` where none was made: 404 where GitHub shows no such repository, 422 with its reason where it
+        refuses, 401 and 503 as :meth:`sees` does. :data:`UNANSWERED` where nobody knows.
+        """
+        with self.answering(onlooker.token):
+            try:
+                return self._gateway.open_issue(onlooker.token, repo, title, body, labels)
+            except Missing as error:
+                raise Refused(404, NOT_VISIBLE) from error
+            except Unproved:
+                raise
+            except Permanent as error:
+                raise Refused(422, f"GitHub made no issue: {error}") from error
+            except Transient as error:
+                raise Refused(UNANSWERED, NO_ANSWER) from error
+
     def forget(self, token: str) -> None:
         """Believe nothing any more that GitHub said of a token."""
         self._holders.drop(_hash(token))
         self._shown.drop(_hash(token))
 
     @contextmanager
-    def _answering(self, token: str) -> Iterator[None]:
-        """Turn what went wrong with GitHub into what the onlooker is told."""
+    def answering(self, token: str) -> Iterator[None]:
+        """Ask GitHub with this token within the block; what goes wrong with it becomes what the onlooker is told."""
         try:
             yield
         except Unproved as error:

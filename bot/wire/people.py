@@ -45,15 +45,45 @@ class MadePlan(Wire):
     repository: RepositoryView
     issue: int
     issue_url: str
+    labelled: bool
+    """False where GitHub dropped the label, as it does for who may not set any: somebody with triage has to set it."""
+
+
+Sayable = Literal[
+    Verb.PLAN,
+    Verb.APPROVE,
+    Verb.REJECT,
+    Verb.REOPEN,
+    Verb.UPDATE,
+    Verb.EXPAND,
+    Verb.SPLIT,
+    Verb.ANSWER,
+    Verb.REVISE,
+    Verb.FIX,
+    Verb.ACCEPT,
+    Verb.REMEMBER,
+    Verb.RETRY,
+    Verb.CANCEL,
+    Verb.ICEBOX,
+    Verb.THAW,
+    Verb.START,
+    Verb.DEPENDS,
+    Verb.PRIORITY,
+    Verb.AGENT,
+    Verb.BUDGET,
+]
+"""Commands that do something to a plan; what the others ask for is shown here anyhow."""
 
 
 class Decision(Asked):
     """What a person says to a plan: a command, with the words behind it."""
 
-    verb: Verb
+    verb: Sayable
     text: Annotated[str, StringConstraints(max_length=LONGEST_TEXT)] = ""
     saw: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")] | None = None
     """For ``approve``: ``up.saw`` of the plan, so that the approval covers what the person was shown."""
+    via: Literal["api", "mcp"] = "api"
+    """How the person came to the API; what the dashboard sends is always its own."""
 
 
 class DeedStatus(StrEnum):

@@ -18,7 +18,7 @@ from bot.worker.apply import QUEUE, apply, open_new
 from bot.worker.asking import answer, ask, refuse, tell_faults, unjudged
 from bot.worker.context import Judged
 from bot.worker.queues import look_again
-from bot.worker.translate import translate
+from bot.worker.translate import people, translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,10 +42,12 @@ class Advance:
         self._new_uid = new_uid
         self._host_slots = host_slots
 
-    def __call__(self, tx: Tx, delivery: Delivery) -> str:
+    def __call__(self, tx: Tx, delivery: Delivery) -> str:  # noqa: PLR0911 - a line a kind of delivery
         """Advance whatever the delivery is about."""
         if delivery.source == "github":
             return translate(tx, delivery, self._bot_user_id())
+        if delivery.source == "person":
+            return people.read(tx, delivery)
         if delivery.event == QUEUE:
             return look_again(tx, delivery, self._host_slots)
         if delivery.event == "request":

@@ -16,6 +16,7 @@ from bot.store.events import EVENT
 from bot.store.journal import Entry
 from bot.worker.dependants import tell_dependants
 from bot.worker.schedule import JOB_START_DEADLINE
+from bot.worker.telling import apart
 
 if TYPE_CHECKING:
     from bot.lifecycle.events import Event, PlanRequested
@@ -45,12 +46,13 @@ def open_new(tx: Tx, event: PlanRequested, uid: str, before: Plan | None) -> str
 
 def _follow(tx: Tx, before: Plan | None, step: Step, event: Event) -> None:
     plan = step.plan
-    journal.append(tx, _entry(before, step, event))
+    effects, told = apart(before, step, event)
+    journal.append(tx, _entry(before, step, event, told))
     _keep_jobs(tx, before, plan)
     _keep_timers(tx, before, plan)
     for lesson in newly_given(before, plan):
         lessons.keep(tx, plan.repo.id, lesson)
-    outbox.add(tx, step.effects, lane=plan.lane, installation_id=plan.repo.installation_id, plan_uid=plan.uid)
+    outbox.add(tx, effects, lane=plan.lane, installation_id=plan.repo.installation_id, plan_uid=plan.uid)
     if before is not None and not before.ended and ended_unmerged(plan):
         tell_dependants(tx, plan, event.at)
     if before is None or _in_queue(before) != _in_queue(plan):
@@ -77,7 +79,7 @@ def ask_queue(tx: Tx, repository_id: int, installation_id: int, why: str) -> Non
     )
 
 
-def _entry(before: Plan | None, step: Step, event: Event) -> Entry:
+def _entry(before: Plan | None, step: Step, event: Event, told: dict[str, Any]) -> Entry:
     plan = step.plan
     by = getattr(event, "by", None)
     return Entry(
@@ -93,11 +95,11 @@ def _entry(before: Plan | None, step: Step, event: Event) -> Entry:
         from_state=before.state if before else None,
         to_state=plan.state,
         note=step.note,
-        details=_details(plan, event),
+        details=_details(plan, event, told),
     )
 
 
-def _details(plan: Plan, event: Event) -> dict[str, Any]:
+def _details(plan: Plan, event: Event, told: dict[str, Any]) -> dict[str, Any]:
     """Return the hashes and numbers that an auditor asks for, whole."""
     revision, review, report = plan.revision, plan.review, getattr(event, "report", None)
     found = {
@@ -108,6 +110,7 @@ def _details(plan: Plan, event: Event) -> dict[str, Any]:
         "holding_back": sum(gate.holds_back for gate in review.gates) or None if review else None,
         "job": plan.job.id if plan.job else getattr(event, "job", None),
         "via": getattr(event, "via", None),
+        **told,
         "salvaged": report.salvaged if report else None,
         "prompts": [prompt.model_dump(mode="json") for prompt in report.prompts] or None if report else None,
     }

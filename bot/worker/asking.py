@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
-from bot.lifecycle.states import Via
+from bot.lifecycle.rights import Refusal
+from bot.lifecycle.states import DIRECT, Via
 from bot.store import journal, outbox, plans
 from bot.store.journal import Entry
+from bot.worker.telling import text_for
 
 if TYPE_CHECKING:
     from bot.lifecycle.requests import Request
-    from bot.lifecycle.rights import Refusal
     from bot.store.engine import Tx
     from bot.worker.policies import PolicyFault
 
@@ -32,6 +33,8 @@ def ask(tx: Tx, request: Request) -> str:
 
 def refuse(tx: Tx, request: Request, refusal: Refusal, lane: str) -> str:
     """Journal a refusal, and answer it where words were said."""
+    say = _refusal(request, refusal, fx.Topic(refusal.topic)) if refusal.topic is not None else None
+    told = {"answer": text_for(tx, request, say)} if say is not None and request.via in DIRECT else {}
     journal.append(
         tx,
         Entry(
@@ -43,26 +46,26 @@ def refuse(tx: Tx, request: Request, refusal: Refusal, lane: str) -> str:
             actor_id=request.actor.id,
             actor_login=request.actor.login,
             note=refusal.reason,
-            details={"command": request.command.verb, "via": request.via},
+            details={"command": request.command.verb, "via": request.via, **told},
         ),
     )
-    if refusal.topic is not None:
-        needs = refusal.needs.name.lower() if refusal.needs else ""
-        answer(
-            tx,
-            request,
-            fx.Topic(refusal.topic),
-            lane,
-            needs=needs,
-            verb="" if request.via is Via.LABEL else request.command.verb,
-            why=refusal.reason,
-            **refusal.details,
-        )
+    if say is not None and not told:
+        outbox.add(tx, [say], lane=lane, installation_id=request.repo.installation_id)
     return f"refused: {refusal.reason}"
+
+
+def _refusal(request: Request, refusal: Refusal, topic: fx.Topic) -> fx.Say:
+    needs = refusal.needs.name.lower() if refusal.needs else ""
+    verb = "" if request.via is Via.LABEL else request.command.verb
+    said = {"needs": needs, "verb": verb, "why": refusal.reason, **refusal.details}
+    return _say(request, topic, said)
 
 
 def unjudged(tx: Tx, request: Request, sentence: str, lane: str) -> str:
     """Answer words that GitHub's refusal kept from being judged; a reaction can be made again."""
+    if request.via in DIRECT:
+        refusal = Refusal(topic=fx.Topic.UNJUDGED, reason=f"not judged: {sentence}", details={"sentence": sentence})
+        return refuse(tx, request, refusal, lane)
     if request.via is not Via.REACTION:
         answer(tx, request, fx.Topic.UNJUDGED, lane, sentence=sentence)
     return f"not judged: {sentence}"
@@ -83,7 +86,12 @@ def tell_faults(tx: Tx, request: Request, faults: tuple[PolicyFault, ...], lane:
 
 def answer(tx: Tx, request: Request, topic: fx.Topic, lane: str, **details: str) -> str:
     """Answer the person who asked with one short comment."""
-    say = fx.Say(
+    outbox.add(tx, [_say(request, topic, details)], lane=lane, installation_id=request.repo.installation_id)
+    return f"said {topic}"
+
+
+def _say(request: Request, topic: fx.Topic, details: dict[str, str]) -> fx.Say:
+    return fx.Say(
         key=f"say:{topic}:{request.source}",
         repo=request.repo,
         issue_number=request.thread or request.issue_number,
@@ -91,5 +99,3 @@ def answer(tx: Tx, request: Request, topic: fx.Topic, lane: str, **details: str)
         to=request.actor,
         details=details,
     )
-    outbox.add(tx, [say], lane=lane, installation_id=request.repo.installation_id)
-    return f"said {topic}"

@@ -31,6 +31,7 @@ from bot.store import health, journal, outbox, plans, throttles
 from bot.store.engine import Store, choose_backend
 from bot.store.schema import deliveries as deliveries_table
 from bot.store.schema import outbox as outbox_table
+from bot.web.people import People
 from tests import audit
 from tests.scenarios.runner import Runner, Workshop
 from tests.standin.runs_service import Actions
@@ -289,6 +290,17 @@ class Village:
 
     def pulls(self) -> list[dict[str, Any]]:
         return self.alice.call("GET", "/pulls?state=all")
+
+    def up(self, issue: int) -> str:
+        """What an approval has to name."""
+        asked = self.plan(issue).asked
+        assert asked is not None, self.known()
+        return asked[1]
+
+    @property
+    def people_of_bot(self) -> People:
+        """Who the bot thinks that people are, asked anew."""
+        return People(self.parts.store, self.parts.gateway.of_people(), self.clock)
 
     def runs(self) -> list[str]:
         """The titles of all workflow runs."""

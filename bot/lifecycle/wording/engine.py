@@ -101,6 +101,7 @@ def _environment() -> Environment:
         "states": words.STATES,
         "waits": words.WAITS,
         "holds": words.HOLDS,
+        "ways": words.WAYS,
         "outcomes": words.OUTCOMES,
         "results": words.RESULTS,
         "ci_states": words.CI_STATES,

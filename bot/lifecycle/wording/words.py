@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.lifecycle.ci import CiState
-from bot.lifecycle.states import HoldCause, State, WaitingOn
+from bot.lifecycle.states import HoldCause, State, Via, WaitingOn
 from runner.contract import GateStatus, Outcome, UsdSource
 from runner.terms import Network
 
@@ -36,6 +36,9 @@ WAITS = {
     WaitingOn.PERSON: "a person",
     WaitingOn.BOT: "a step of the bot",
 }
+
+WAYS = {**dict.fromkeys(Via, ""), Via.DASHBOARD: " on the dashboard", Via.API: " by the API", Via.MCP: " over MCP"}
+"""How somebody decided who did not do so here, behind their name."""
 
 HOLDS = {
     HoldCause.LABEL_REMOVED: "The label that asked for the plan was removed. Setting it again lifts this.",

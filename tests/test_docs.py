@@ -17,6 +17,8 @@ import yaml
 from bot import cli
 from bot.lifecycle.policy import parse_policy
 from bot.lifecycle.policy_values import BUILT_IN_AGENTS, PLACEHOLDERS
+from bot.store.sessions import IDLE_SECONDS, LONGEST_SECONDS, MOST_SESSIONS
+from bot.web.login import CALLBACK
 from runner import __main__ as runner_cli
 from runner.agents.base import TOOLBOX, count, dollars, json_lines
 from runner.agents.claude import CREDENTIALS, MAX_TURNS
@@ -162,10 +164,19 @@ def test_the_registration_fills_in_what_the_manifest_lists() -> None:
     manifest = yaml.safe_load((ROOT / "app.yml").read_text())
     query = parse_qsl(urlsplit(address).query)
     events = [value for key, value in query if key == "events[]"]
-    other = {key: value for key, value in query if key not in {"events[]", "name", "url", "webhook_url", "public"}}
+    named = {"events[]", "callback_urls[]", "name", "url", "webhook_url", "public"}
+    other = {key: value for key, value in query if key not in named}
     assert events == manifest["default_events"]
     assert other == manifest["default_permissions"]
     assert dict(query)["webhook_url"].endswith("/webhook")
+    assert dict(query)["callback_urls[]"] == dict(query)["url"] + CALLBACK
+
+
+def test_the_page_of_security_is_right_about_sessions() -> None:
+    text = " ".join((DOCS / "explanation/security.md").read_text().split())
+    assert (IDLE_SECONDS, LONGEST_SECONDS) == (12 * 3_600, 7 * 86_400)
+    assert "ends** 12 hours after it was last used, a week after it began" in text
+    assert f"more than {MOST_SESSIONS} of one person" in text
 
 
 def test_the_page_of_agents_is_right_about_them() -> None:

@@ -1,7 +1,9 @@
 """What is asked of GitHub as a person: with a token of theirs, of whatever kind, and never as the App.
 
-Fact: docs.github.com, "Scopes for OAuth apps": ``X-OAuth-Scopes`` lists what a classic or OAuth token may do, and other
-kinds of tokens have no such header.
+A site on which somebody signs in with GitHub gets a token that names them, and could show it here. So a token speaks
+for its person where it could comment on GitHub as well: a classic or OAuth token by its scopes, a GitHub App's if it is
+this App's. Facts: docs.github.com, "Scopes for OAuth apps" (other kinds of tokens have no ``X-OAuth-Scopes``) and "List
+app installations accessible to the user access token" (they are all of the App that the token is of).
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ ALIASES = 100
 """Repositories asked for in one query."""
 SCOPES = "x-oauth-scopes"
 SPEAKING = frozenset({"repo", "public_repo"})
-"""Scopes with which a token can comment, so that it may decide here as well: one that only names its person may not."""
+"""Scopes with which a token can comment."""
+OF_AN_APP = "ghu_"
+"""How a token of a GitHub App for a person begins."""
 
 
 class Holders(PeoplesGateway):
@@ -43,10 +47,11 @@ class Holders(PeoplesGateway):
         """Return whose token it is. Raises ``Unproved`` for a bot's, too."""
         with self._as(token) as rest:
             response = _self_described(rest)
+            speaks = self._is_ours(rest) if token.startswith(OF_AN_APP) else _in_scope(response.headers)
         json = response.json()
         if json["type"] == "Bot":
             raise Unproved("This token is a bot's, and bots decide nothing here.")
-        return Holder(Person(id=json["id"], login=json["login"]), _speaks(response.headers))
+        return Holder(Person(id=json["id"], login=json["login"]), speaks)
 
     def visible(self, token: str, repos: Collection[Repo]) -> dict[int, Permission]:
         """Return by number those of the repositories that GitHub shows to the token, and what its person may do."""
@@ -66,6 +71,11 @@ class Holders(PeoplesGateway):
         named = frozenset(label["name"] for label in made["labels"])
         return OpenedIssue(number=made["number"], url=made["html_url"], labels=named)
 
+    def _is_ours(self, rest: Rest) -> bool:
+        """Whether a token is of this App; of one that reaches nothing it does not matter."""
+        found = rest.call("GET", "/user/installations", params={"per_page": 1})["installations"]
+        return bool(found) and found[0]["app_id"] == self._clients.app_id
+
     @contextmanager
     def _as(self, token: str) -> Iterator[Rest]:
         with self._clients.bearing(token, "this token") as rest:
@@ -84,7 +94,7 @@ def _self_described(rest: Rest) -> Any:
         raise Unproved("GitHub says that this token is no person's.") from refusal
 
 
-def _speaks(headers: Headers) -> bool:
+def _in_scope(headers: Headers) -> bool:
     scopes = headers.get(SCOPES)
     return scopes is None or not SPEAKING.isdisjoint(scope.strip() for scope in scopes.split(","))
 

@@ -83,8 +83,8 @@ class _Fence:
         return _indent(line) <= self.inside + 3 and len(stripped) >= len(self.mark) and not stripped.strip(self.mark[0])
 
     def left_by(self, line: str) -> bool:
-        """Whether the line ends the list item, and with it the code: it stands before the item's content."""
-        return bool(line.strip()) and _indent(line) < self.inside
+        """Whether the line is a fence before the content of the list item: it ends that, and begins other code."""
+        return _indent(line) < self.inside and _FENCE.match(line) is not None
 
 
 class _Items:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.contract import Outcome
 from runner.folders import Owner, give
-from runner.steps.history import NOTE, holds_secrets
+from runner.steps.history import ACTS, NOTE, holds_secrets, inert, messages_act
 from runner.steps.lessons import to_write
 from runner.steps.prepare import TRAILER
 from runner.watch import Ending
@@ -57,9 +57,13 @@ def commit_work(job: Job, workspace: Workspace) -> None:
 
 
 def commit_afresh(job: Job, workspace: Workspace, carried: Sequence[str]) -> None:
-    """Put one commit in the place of all that were not pushed, where these hold a secret that the files do not."""
-    if holds_secrets(job, workspace, carried):
-        job.ledger.note(NOTE)
+    """Put one commit in the place of all that were not pushed, where these hold a secret that the files do not.
+
+    The same where an agent's own messages would act on GitHub once they are pushed or merged.
+    """
+    note = NOTE if holds_secrets(job, workspace, carried) else ACTS if messages_act(job, workspace) else ""
+    if note:
+        job.ledger.note(note)
         workspace.commit(message(job, _subject(job)), AUTHOR, when=job.now(), afresh=True)
 
 
@@ -82,7 +86,7 @@ def one_line(text: str, length: int) -> str:
 
 def _subject(job: Job) -> str:
     title = job.spec.plan.title if job.spec.plan else "Work on the issue"
-    return f"{one_line(title, MAX_SUBJECT)} (#{job.spec.issue.number})"
+    return f"{inert(one_line(title, MAX_SUBJECT))} (#{job.spec.issue.number})"
 
 
 def message(job: Job, subject: str) -> str:

@@ -1,11 +1,13 @@
 """What would be pushed besides the files: commits on the way to them, and their messages.
 
 A secret that an attempt committed and the next took out again stands in the history for good once that is pushed. Such
-commits are never pushed: one commit with the same files takes their place.
+commits are never pushed: one commit with the same files takes their place. So it is where a message would act: GitHub
+closes the issues that it names, and runs no workflows for a commit that asks for none.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from runner.gates.change import MODE_ABSENT, MODE_FILE, MODE_GITLINK, Change, Changed
@@ -20,6 +22,34 @@ if TYPE_CHECKING:
 MESSAGES = b"messages"
 """Stands for all messages, and who they are by, as one file."""
 NOTE = "Commits on the way held what looks like a credential; one commit with the same files took their place."
+ACTS = (
+    "Messages of the agent's commits would have closed issues or kept checks from running on GitHub; one commit with "
+    "the same files took their place."
+)
+CLOSES = re.compile(
+    r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+(?:[\w./-]*#|GH-|https?://\S+/issues/)(?P<number>[0-9]+)",
+    re.IGNORECASE,
+)
+"""What closes an issue when its commit reaches the default branch."""
+SKIPS = re.compile(
+    r"\[(?:skip[ -](?:ci|actions)|(?:ci|actions)[ -]skip|no ci)\]|^skip-checks: *true", re.IGNORECASE | re.MULTILINE
+)
+"""What keeps workflows from running for the commit that is pushed."""
+REFERS = re.compile(r"[@#](?=\w)|\bGH-(?=[0-9])|\bhttps?://(?=\S)", re.IGNORECASE)
+BRACKETS = str.maketrans("[]", "()")
+
+
+def inert(subject: str) -> str:
+    """Return words of others as the first line of a commit, in which they mention, refer to, close and skip nothing."""
+    return REFERS.sub(lambda found: f"{found[0].rstrip('-')} ", subject).translate(BRACKETS)
+
+
+def messages_act(job: Job, workspace: Workspace) -> bool:
+    """Whether a message of a commit that was not pushed yet closes another issue, or keeps checks from running."""
+    start, head = workspace.unpushed_from, workspace.head
+    said = job.store.git.run("log", "--format=%B", head, f"^{start}", f"^{workspace.base}").decode("utf-8", "replace")
+    closed = {found["number"] for found in CLOSES.finditer(said)}
+    return bool(closed - {str(job.spec.issue.number)}) or SKIPS.search(said) is not None
 
 
 def holds_secrets(job: Job, workspace: Workspace, carried: Sequence[str]) -> bool:

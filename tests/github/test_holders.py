@@ -12,6 +12,7 @@ from bot.lifecycle.permission import Permission
 from bot.lifecycle.plan import Repo
 from tests.github.canned import Answer, canned
 from tests.github.conftest import NUMBERS, Clock, World
+from tests.standin.oauth import Authorisations
 
 
 def another(world: World, *, private: bool = True) -> Repo:
@@ -80,6 +81,21 @@ def test_only_a_persons_good_token_proves_anybody(world: World) -> None:
     world.fault("primary", seconds=90, count=1)
     with pytest.raises(RetryAt):
         people.holder("ghp_nobody")
+
+
+def test_a_token_of_another_app_does_not_speak(world: World) -> None:
+    people, hub, control = world.gateway.of_people(), world.standin.hub, world.standin.control
+    mia = world.person("mia", "admin")
+    other = control.create_app(f"other-{next(NUMBERS)}", world.repo.owner)
+    for app, speaks in ((world.app, True), (other, False)):
+        answer = hub.service(Authorisations).grant(hub.apps[app["app_id"]], hub.users[mia.id])
+        found = people.holder(answer["access_token"])
+        assert (found.person, found.speaks) == (mia, speaks)
+        assert people.visible(answer["access_token"], [world.repo]) == {world.repo.id: Permission.ADMIN}
+    control.choose_repositories(world.app["installation_id"], [])
+    ours = hub.service(Authorisations).grant(hub.apps[world.app["app_id"]], hub.users[mia.id])["access_token"]
+    assert people.visible(ours, [world.repo]) == {}
+    assert not people.holder(ours).speaks
 
 
 @pytest.mark.parametrize(

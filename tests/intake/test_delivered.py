@@ -12,7 +12,10 @@ from bot.github.client import connect
 from bot.github.clients import App
 from bot.github.gateway import CheckAction, CheckRun, Shown, StateLabel
 from bot.intake.payloads import CheckId, parse
-from bot.lifecycle.plan import Repo
+from bot.lifecycle.plan import Person, Repo
+from bot.store import deliveries, sessions
+from bot.store.sessions import Kept
+from bot.worker.translate import translate
 from tests.intake.conftest import SECRET, Intake
 from tests.standin import gitstore
 from tests.standin.server import StandIn
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.github.client import GitHubGateway
+    from bot.store.deliveries import Delivery
+    from bot.store.engine import Tx
 
 EVENTS = ["check_run", "issue_comment", "issues", "pull_request", "push", "repository", "workflow_run"]
 
@@ -134,3 +139,23 @@ def test_what_was_lost_is_asked_for_again_and_kept_once(world: World) -> None:
     assert asked >= 1
     assert (before + after).count(("issues", "labeled", f"{world.id}:1")) == 1
     assert world.gateway.redeliver_failed(started) == 0
+
+
+def test_who_takes_back_what_they_allowed_the_app_is_signed_out(world: World) -> None:
+    person = Person(id=world.standin.hub.user("mia").id, login="mia")
+    with world.intake.store.write() as tx:
+        sessions.begin(tx, "before", person, Kept(b"token", None, None))
+    world.control.revoke_authorization(next(iter(world.standin.hub.apps)), "mia")
+    assert world.arrived()[-1] == ("github_app_authorization", "revoked", f"person:{person.id}")
+    with world.intake.store.write() as tx:
+        revoked = list(iter(lambda: taken(tx), None))[-1]
+        sessions.begin(tx, "after", person, Kept(b"token", None, None))
+        assert translate(tx, revoked, 0) == "1 sessions ended"
+        assert (sessions.get(tx, "before"), sessions.get(tx, "after") is None) == (None, False)
+
+
+def taken(tx: Tx) -> Delivery | None:
+    delivery = deliveries.next_open(tx)
+    if delivery is not None:
+        deliveries.finish(tx, delivery, "read by the test")
+    return delivery

@@ -228,6 +228,8 @@ def test_what_is_cut_says_so_and_fits(text, room):
         ("me@example.com", "me@\u200bexample.com"),
         ("#1 # 2 C#", "\\#\u200b1 # 2 C#"),
         ("/approve", "\\/approve"),
+        ("\uff0fapprove", "\uff0f\u200bapprove"),
+        ("a\uff0fb\ufffe", "a\uff0fb⟨U+FFFE⟩"),
         ("a/b", "a/b"),
         ("```py\nx\n\n\ny\n```\nz", "```\nx\n\n\ny\n```\nz"),
         ("~~~\nopen", "```\nopen\n```"),

@@ -110,6 +110,7 @@ def web(parts: Parts) -> WSGIApplication:
         workflow=settings.workflow,
         encrypt=vault.encrypt,
         decrypt=vault.decrypt,
+        actions_rate=settings.actions_rate,
     )
     return create_app(
         webhook.blueprint(parts.store, settings.webhook_secret),

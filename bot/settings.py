@@ -7,7 +7,9 @@ and each address can be set by itself where that is not right.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
@@ -72,6 +74,8 @@ class Settings:
     """For each installation."""
     max_parallel: int | None = None
     """Plans executed at the same time over all repositories; None: as many as the repositories' policies allow."""
+    actions_rate: Decimal = Decimal(0)
+    """Dollars that a minute of GitHub Actions costs."""
     metrics_token: str | None = field(default=None, repr=False)
     """Opens ``/metrics``; None: it is open on loopback alone."""
     log_format: str = TEXT
@@ -107,6 +111,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         worker_threads=reader.number("TWOGATE_WORKER_THREADS", "4", least=0, most=MOST_THREADS),
         writes_per_second=reader.pace(api_url),
         max_parallel=reader.number("TWOGATE_MAX_PARALLEL", least=1) if reader.get("TWOGATE_MAX_PARALLEL") else None,
+        actions_rate=reader.rate(),
         metrics_token=reader.metrics_token(),
         log_format=reader.log_format(),
         otlp_endpoint=reader.otlp_endpoint(),
@@ -247,6 +252,13 @@ class _Reader:
         if not known:
             self.faults.append("OTEL_EXPORTER_OTLP_ENDPOINT: set it to an address such as http://127.0.0.1:4318.")
         return text or None
+
+    def rate(self) -> Decimal:
+        text = self.get("TWOGATE_ACTIONS_USD_PER_MINUTE", "0")
+        if re.fullmatch(r"[0-9]{1,3}(?:\.[0-9]{1,6})?", text):
+            return Decimal(text)
+        self.faults.append(f"TWOGATE_ACTIONS_USD_PER_MINUTE is {text!r}: give dollars, such as 0.008; 0 for none.")
+        return Decimal(0)
 
     def pace(self, api_url: str) -> float:
         text = self.get("TWOGATE_WRITES_PER_SECOND", "1")

@@ -111,9 +111,14 @@ def _by_table(call: Call, model: str) -> PriceCalculation | None:
 
 
 def usage_of(run: AgentRun, result: AgentResult, seconds: float, own: Mapping[str, Price] | None = None) -> Usage:
-    """Return the row of a run that no meter counted: dollars as reported, else by price table, else unknown."""
+    """Return the row of a run that no meter counted: dollars as reported, else by price table, else unknown.
+
+    Where a subscription covers it there are none, whatever the agent says that its tokens would have cost.
+    """
     calls = result.calls or ()
     usd, source, date, whole = _dollars(result, own)
+    if run.spec.subscription:
+        usd, source, date = None, UsdSource.SUBSCRIPTION, None
     return Usage(
         unit=run.unit,
         agent=run.spec.name,
@@ -125,6 +130,7 @@ def usage_of(run: AgentRun, result: AgentResult, seconds: float, own: Mapping[st
         price_date=date,
         seconds=seconds,
         complete=result.complete and whole,
+        calls=None if result.calls is None else len(calls),
     )
 
 

@@ -116,6 +116,8 @@ class AgentSpec(Message):
     output: Literal["text", "jsonl"] = "text"
     api: Api | None = None
     """Of a generic agent: the wire format by which it can be pointed at the meter; None: it can't be."""
+    subscription: bool = False
+    """A subscription covers what it uses past the meter: that has no price."""
 
 
 class Price(Message):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Protocol
 
+from bot.lifecycle.histories import JobTime, Wait
 from bot.lifecycle.states import Frozen
 from runner.contract import JobKind, Outcome, Usage, UsdSource
 from runner.results import Unit
@@ -183,11 +184,35 @@ class PlanCost(Frozen):
     """What a plan cost so far: every run of every revision and retry, in their order."""
 
     rows: tuple[CostRow, ...] = ()
+    times: tuple[JobTime, ...] = ()
+    """What its jobs took, agents and all."""
+    waits: tuple[Wait, ...] = ()
+    """When it stood at a gate."""
 
     @property
     def usd(self) -> Amount:
-        """All dollars."""
-        return Amount.dollars(self.rows)
+        """All dollars: of agents, and of the minutes of GitHub Actions at their rate."""
+        return all_dollars(Amount.dollars(self.rows), self.actions_usd)
+
+    @property
+    def actions_usd(self) -> Amount:
+        """Of them, those of the minutes of GitHub Actions."""
+        return actions_of(self.times)
+
+    @property
+    def actions_minutes(self) -> Amount:
+        """Of its jobs on GitHub Actions, each rounded up to a minute."""
+        return Amount.total((job.minutes, job.complete) for job in self.times)
+
+    @property
+    def check_seconds(self) -> Amount:
+        """Of the repository's checks on runners."""
+        return Amount.total((exact(job.checks), job.complete) for job in self.times)
+
+    @property
+    def people_seconds(self) -> float:
+        """That it stood at gates which somebody decided, or took it away from."""
+        return sum(wait.end - wait.start for wait in self.waits if wait.end is not None)
 
     @property
     def seconds(self) -> Amount:
@@ -208,12 +233,12 @@ class PlanCost(Frozen):
 
     @property
     def rejected_share(self) -> Decimal | None:
-        """The part of the dollars, 0 to 1, that went into attempts which came to nothing; None where unknown.
+        """The part of the agents' dollars, 0 to 1, that went into attempts which came to nothing; None where unknown.
 
         Such are the runs of jobs that failed, attempts that a check sent back to the agent, and the writing of plans
         that were rewritten.
         """
-        total = self.usd
+        total = Amount.dollars(self.rows)
         if total.value is None or total.at_least or not total.value:
             return None
         rejected = sum((row.usd for row in self.rows if row.usd is not None and self._rejected(row)), Decimal(0))
@@ -224,6 +249,17 @@ class PlanCost(Frozen):
         last_attempt = max(r.attempt for r in self.rows if (r.job, r.unit) == (row.job, row.unit))
         rewritten = row.kind is JobKind.PLAN and row.job not in last_plan
         return not row.outcome.is_success or rewritten or row.attempt < last_attempt
+
+
+def all_dollars(agents: Amount, actions: Amount) -> Amount:
+    """Return both together; minutes at no rate are nothing beside a subscription or an unknown price."""
+    free = actions.value is not None and not actions.value and not actions.at_least
+    return agents if free else Amount.sum((agents, actions))
+
+
+def actions_of(jobs: Iterable[JobTime]) -> Amount:
+    """Return what the minutes of these jobs cost."""
+    return Amount.total((job.usd, job.complete or not job.rate) for job in jobs)
 
 
 def exact(seconds: float | None) -> Decimal | None:

@@ -8,7 +8,7 @@ from math import ceil
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from bot.lifecycle.costs import Amount, Tally, exact
+from bot.lifecycle.costs import Amount, Tally, actions_of, all_dollars, exact
 from bot.lifecycle.histories import waits_of
 from bot.lifecycle.periods import DAY, aligned
 from bot.lifecycle.states import Frozen, Gate, State, WaitingOn
@@ -228,14 +228,3 @@ def decided(before: Line | None, line: Line) -> Iterator[tuple[Gate, bool]]:
         yield gate, True
     elif line.event == "approved" and (line.to_state, line.waiting_on is WaitingOn.BOT) in GOES_ON:
         yield gate, False
-
-
-def all_dollars(agents: Amount, actions: Amount) -> Amount:
-    """Return both together; minutes at no rate are nothing beside a subscription or an unknown price."""
-    free = actions.value is not None and not actions.value and not actions.at_least
-    return agents if free else Amount.sum((agents, actions))
-
-
-def actions_of(jobs: Iterable[JobTime]) -> Amount:
-    """Return what the minutes of these jobs cost."""
-    return Amount.total((job.usd, job.complete or not job.rate) for job in jobs)

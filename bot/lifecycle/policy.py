@@ -85,6 +85,8 @@ class Policy(Frozen):
     carry: tuple[str, ...] = ()
     tiers: dict[str, dict[Tier, str]] = Field(default_factory=dict)
     prices: dict[str, Price] = Field(default_factory=dict)
+    subscriptions: tuple[str, ...] = ()
+    """Agents whose use a subscription covers, where no meter counts it."""
     logs: LogTerms = LogTerms()
     gates: tuple[GateSpec, ...] | None = None
     """None: recognised from the repository."""
@@ -179,6 +181,7 @@ def parse_policy(text: str, defaults: str = "") -> Policy:
         carry=tuple(file.carry),
         tiers={name: _tiers(section) for name, section in file.tiers.items()},
         prices={model: Price(**section.model_dump()) for model, section in file.prices.items()},
+        subscriptions=tuple(file.subscriptions),
         logs=LogTerms(keep_days=file.logs.keep // DAY, commit=file.logs.commit),
         gates=None if file.gates is None else tuple(_gate(section) for section in file.gates),
         checks={name: CheckMode(mode) for name, mode in file.checks.model_dump(exclude_unset=True).items()},

@@ -251,6 +251,8 @@ class PolicyFile(_Section):
     """Models of one's own for the tiers, by agent; a tier left out keeps the built-in model."""
     prices: dict[Word, PriceSection] = {}
     """Prices of one's own, by model, in US dollars a million tokens; they win over the built-in table."""
+    subscriptions: list[AgentName] = Field(default=[], max_length=MOST_NAMES)
+    """Agents that runners have no key for and a subscription pays: their use is told in tokens, and has no dollars."""
     checks: ChecksSection = ChecksSection()
     protected: list[Glob] = Field(default=[".github/**"], max_length=200)
     """Paths that change only where an approved plan names them."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Select, func, or_, select
+from sqlalchemy import Select, or_, select
 
 from bot.lifecycle.histories import History, JobTime, Line, Spending
 from bot.lifecycle.periods import month_start
 from bot.lifecycle.states import ENDED, State, WaitingOn
+from bot.store import jobs, usage
 from bot.store import plans as plans_of
-from bot.store import usage
 from bot.store.documents import load
-from bot.store.schema import jobs, journal, plans
+from bot.store.schema import journal, plans
 from bot.store.schema import usage as usage_table
+from runner.contract import Usage
+from runner.results import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -37,7 +39,7 @@ def in_period(
     """Return, by repository, every plan that was open, changed or spent in the period, each with its whole history.
 
     Times are epoch seconds; the month in which the period ends counts whole, for its forecast. None stands for all
-    repositories. Four queries, however many plans there are.
+    repositories. Five queries, however many plans there are.
     """
     concerned = _concerned(min(since, month_start(max(since, until - 1))), until, repositories)
     lines: dict[str, list[Line]] = defaultdict(list)
@@ -46,8 +48,10 @@ def in_period(
     spending: dict[str, list[Spending]] = defaultdict(list)
     for spent in usage.of_plans(tx, concerned):
         spending[spent.plan_uid].append(Spending(at=spent.at, usage=spent.usage))
+    for uid, at, unit in jobs.silent(tx, concerned):
+        spending[uid].append(Spending(at=at, usage=_untold(unit)))
     times: dict[str, list[JobTime]] = defaultdict(list)
-    for uid, job in _jobs(tx, concerned):
+    for uid, job in jobs.times(tx, concerned):
         times[uid].append(job)
     found: dict[int, list[History]] = defaultdict(list)
     for uid, repository_id in tx.execute(select(plans.c.uid, plans.c.repository_id).where(plans.c.uid.in_(concerned))):
@@ -65,6 +69,16 @@ def _concerned(since: float, until: float, repositories: Collection[int] | None)
     return query if repositories is None else query.where(c.repository_id.in_(list(repositories)))
 
 
+def _untold(unit: str) -> Usage:
+    """Return what is known of a run of which nothing came back."""
+    return Usage(unit=Unit(unit), agent="unknown", model=None, attempt=1, seconds=0, complete=False)
+
+
+def lines_of(tx: Tx, plan_uid: str) -> list[Line]:
+    """Return a plan's journal as figures need it."""
+    return [line for _, line in _lines(tx, plans_of.only(plan_uid))]
+
+
 def _lines(tx: Tx, uids: Select[tuple[str]]) -> Iterator[tuple[str, Line]]:
     c = journal.c
     query = select(c.plan_uid, c.at, c.event, c.from_state, c.to_state, c.details).where(c.plan_uid.in_(uids))
@@ -80,13 +94,3 @@ def _lines(tx: Tx, uids: Select[tuple[str]]) -> Iterator[tuple[str, Line]]:
             holding_back=details.get("holding_back", 0),
         )
         yield uid, line
-
-
-def _jobs(tx: Tx, uids: Select[tuple[str]]) -> Iterator[tuple[str, JobTime]]:
-    """Yield what the jobs took that a runner had and that are over."""
-    c = jobs.c
-    ended = func.coalesce(c.reported_at, c.closed_at)
-    query = select(c.plan_uid, ended, c.claimed_at, c.heartbeat_at, c.reported_at)
-    over = (c.plan_uid.in_(uids), c.claimed_at.is_not(None), ended.is_not(None))
-    for uid, at, claimed, heard, reported in tx.execute(query.where(*over).order_by(ended, c.id)):
-        yield uid, JobTime(at, (reported or heard) - claimed, complete=reported is not None)

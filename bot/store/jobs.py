@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import ColumnElement, Select, exists, func, select, update
 
+from bot.lifecycle.histories import JobTime
 from bot.store.documents import dump, load, note
-from bot.store.schema import jobs
+from bot.store.schema import jobs, usage
 from runner.contract import JobSpec, Outcome, Progress, Report
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bot.store.engine import Tx
     from runner.contract import JobKind
     from runner.results import Unit
@@ -55,6 +59,7 @@ class Job:
         return self.closed_at is None
 
 
+_TIMES = [jobs.c.ran_seconds, jobs.c.check_seconds, jobs.c.actions_rate]
 _COLUMNS = [jobs.c[field.name] for field in fields(Job)]
 
 
@@ -125,11 +130,16 @@ def dispatched(tx: Tx, job: str, run_id: int | None) -> None:
     _set(tx, jobs.c.id == job, dispatched_at=tx.now, run_id=run_id)
 
 
-def claim(tx: Tx, job: str, *, key_hash: str, run_attempt: int, deadline_at: float) -> bool:
-    """Give the job to the runner that asks. False where it is taken, stopped or closed."""
+def claim(
+    tx: Tx, job: str, *, key_hash: str, run_attempt: int, deadline_at: float, actions_rate: Decimal = Decimal(0)
+) -> bool:
+    """Give the job to the runner that asks. False where it is taken, stopped or closed.
+
+    ``actions_rate`` is what a minute of GitHub Actions costs now, in dollars: what it costs later does not change it.
+    """
     free = jobs.c.claimed_at.is_(None) & jobs.c.stop_reason.is_(None) & jobs.c.closed_at.is_(None)
     values = {"claimed_at": tx.now, "heartbeat_at": tx.now, "run_attempt": run_attempt, "key_hash": key_hash}
-    return _set(tx, (jobs.c.id == job) & free, deadline_at=deadline_at, **values)
+    return _set(tx, (jobs.c.id == job) & free, deadline_at=deadline_at, actions_rate=str(actions_rate), **values)
 
 
 def use_jti(tx: Tx, job: str, jti: str) -> bool:
@@ -192,7 +202,16 @@ def drop_push_token(tx: Tx, job: str) -> None:
 def report(tx: Tx, job: str, report: Report) -> bool:
     """Keep how the job ended; a late report as well, for its cost. False where there is one already."""
     first = (jobs.c.id == job) & jobs.c.reported_at.is_(None)
-    return _set(tx, first, report=dump(report.model_dump(mode="json")), reported_at=tx.now, runner=note(report.runner))
+    claimed = tx.execute(select(jobs.c.claimed_at).where(jobs.c.id == job)).scalar_one_or_none()
+    ran = min(max(0.0, report.ended_at - report.started_at), tx.now - (claimed or 0.0))
+    values = {
+        "report": dump(report.model_dump(mode="json")),
+        "outcome": report.outcome,
+        "ran_seconds": ran,
+        "check_seconds": None if report.check_seconds is None else min(report.check_seconds, ran),
+        "runner": note(report.runner),
+    }
+    return _set(tx, first, reported_at=tx.now, **values)
 
 
 def report_of(tx: Tx, job: str) -> Report | None:
@@ -203,8 +222,33 @@ def report_of(tx: Tx, job: str) -> Report | None:
 
 def outcomes(tx: Tx, plan_uid: str) -> dict[str, Outcome]:
     """Return how the plan's jobs ended that reported, by their ids."""
-    query = select(jobs.c.id, jobs.c.report).where(jobs.c.plan_uid == plan_uid, jobs.c.report.is_not(None))
-    return {job: Outcome(load(text)["outcome"]) for job, text in tx.execute(query)}
+    query = select(jobs.c.id, jobs.c.outcome).where(jobs.c.plan_uid == plan_uid, jobs.c.outcome.is_not(None))
+    return {job: Outcome(outcome) for job, outcome in tx.execute(query)}
+
+
+def times(tx: Tx, uids: Select[tuple[str]]) -> Iterator[tuple[str, JobTime]]:
+    """Yield, by plan, what the jobs took that a runner had and that are over, of the plans that a query names.
+
+    What a lost job took is known up to its last heartbeat, until its report comes.
+    """
+    c = jobs.c
+    at = func.coalesce(c.reported_at, c.closed_at)
+    query = select(c.plan_uid, at, c.reported_at, c.heartbeat_at - c.claimed_at, *_TIMES)
+    over = (c.plan_uid.in_(uids), c.claimed_at.is_not(None), at.is_not(None))
+    for uid, told, reported, heard, ran, checks, rate in tx.execute(query.where(*over).order_by(at, c.id)):
+        seconds = heard if reported is None else ran
+        yield uid, JobTime(told, seconds, checks, complete=reported is not None, rate=Decimal(rate or 0))
+
+
+def silent(tx: Tx, uids: Select[tuple[str]]) -> Iterator[tuple[str, float, str]]:
+    """Yield plan, end and unit of the jobs of which nothing came back though an agent may have run in them.
+
+    Of the plans that a query names.
+    """
+    c, told = jobs.c, exists().where(usage.c.job == jobs.c.id)
+    lost = (c.plan_uid.in_(uids), c.claimed_at.is_not(None), c.closed_at.is_not(None), c.reported_at.is_(None))
+    query = select(c.plan_uid, c.closed_at, c.unit).where(*lost, c.unit.is_not(None), ~told)
+    yield from tx.execute(query.order_by(c.closed_at, c.id)).tuples()
 
 
 def last_reports(tx: Tx, repository_id: int, limit: int) -> list[Report]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import exists, select
 
 from bot.lifecycle.costs import CostRow, PlanCost
-from bot.store import jobs, usage
+from bot.lifecycle.histories import waits_of
+from bot.store import histories, jobs, plans, usage
 from bot.store.schema import jobs as jobs_table
 from bot.store.schema import usage as usage_table
 from runner.contract import JobKind, Outcome
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def of_plan(tx: Tx, plan: Plan) -> PlanCost:
-    """Return every run of every job of the plan. Three queries."""
+    """Return every run of every job of the plan, what the jobs took, and when it stood at a gate. Five queries."""
     spent = usage.of_plan(tx, plan.uid)
     known = {job.id: job for job in jobs.of_plan(tx, plan.uid)}
     ends = jobs.outcomes(tx, plan.uid)
@@ -32,7 +33,9 @@ def of_plan(tx: Tx, plan: Plan) -> PlanCost:
     ]
     told = {run.job for run in spent}
     silent = [job for job in known.values() if job.id not in told and _was_lost(job)]
-    return PlanCost(rows=(*rows, *(_untold(plan, job) for job in silent)))
+    times = tuple(time for _, time in jobs.times(tx, plans.only(plan.uid)))
+    waits = tuple(waits_of(histories.lines_of(tx, plan.uid)))
+    return PlanCost(rows=(*rows, *(_untold(plan, job) for job in silent)), times=times, waits=waits)
 
 
 def untold(tx: Tx, uids: Collection[str]) -> list[str]:

@@ -99,6 +99,11 @@ def with_pull_request(tx: Tx, repository_id: int) -> list[Plan]:
     )
 
 
+def only(uid: str) -> Select[tuple[str]]:
+    """Return the query for one plan's name, where plans are asked for by a query."""
+    return select(plans.c.uid).where(plans.c.uid == uid)
+
+
 def save(tx: Tx, plan: Plan, expected_version: int | None) -> None:
     """Write a plan over the version it was made from; None for a plan that is new.
 

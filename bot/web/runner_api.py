@@ -8,6 +8,7 @@ Answers are messages of :mod:`runner.contract`; a refusal is ``{"error": sentenc
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -54,6 +55,8 @@ class RunnerApi:
     """Closes what is kept of a push token."""
     decrypt: Callable[[bytes], str]
     """Opens it again."""
+    actions_rate: Decimal = Decimal(0)
+    """Dollars that a minute of GitHub Actions costs."""
 
     def identify(self, token: str) -> Claims:
         """Return what an identity token says; whose job it is about is not looked at yet."""
@@ -74,7 +77,12 @@ class RunnerApi:
             _use(tx, job, claims)
             deadline = deadlines.next_look(tx.now, tx.now, spec.budget.minutes)
             given = jobs.claim(
-                tx, job.id, key_hash=keys.key_hash(key), run_attempt=claims.run_attempt, deadline_at=deadline
+                tx,
+                job.id,
+                key_hash=keys.key_hash(key),
+                run_attempt=claims.run_attempt,
+                deadline_at=deadline,
+                actions_rate=self.actions_rate,
             )
             if not given:
                 raise Refused(409, f"Job {job.id} has been claimed already.")

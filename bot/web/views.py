@@ -185,7 +185,8 @@ def repository(repo: Repo) -> wire.RepositoryView:
 
 def money(amount: Amount) -> wire.Money:
     """Return dollars, every digit of them."""
-    return wire.Money(usd=None if amount.value is None else _plain(amount.value), at_least=amount.at_least)
+    usd = None if amount.value is None else _plain(amount.value)
+    return wire.Money(usd=usd, at_least=amount.at_least, covered=amount.covered)
 
 
 def total(amount: Amount) -> wire.Total:

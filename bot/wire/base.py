@@ -49,6 +49,8 @@ class Money(Wire):
 
     usd: str | None
     at_least: bool = False
+    covered: bool = False
+    """A part of it is paid by a subscription, which has no price by use; null then means that all of it is."""
 
 
 class Total(Wire):

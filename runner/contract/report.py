@@ -152,6 +152,8 @@ class Usage(Message):
     seconds: float = Field(ge=0)
     complete: bool = True
     """False where the run was cut off, so that the figures read "at least"."""
+    calls: Count | None = None
+    """How often it called its model; what each call cost stays in the log of the runner."""
 
     @property
     def tokens(self) -> int:
@@ -253,6 +255,8 @@ class Report(Message):
     asked: tuple[Text, ...] = Field(default=(), max_length=MAX_LESSONS)
     """Questions that agents put to the people."""
     attempts: int = 0
+    check_seconds: float | None = Field(default=None, ge=0)
+    """In the repository's checks: on the base, and on what each attempt left."""
     sandbox: SandboxReport | None = None
     notes: tuple[Text, ...] = ()
     """Things a reviewer should know: processes left behind and ended, output that was cut, a mended test run."""

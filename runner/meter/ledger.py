@@ -41,6 +41,7 @@ class RunBegun(Message):
     model: Line | None
     attempt: int = Field(ge=1, le=MAX_ATTEMPT)
     metered: bool
+    subscription: bool = False
     at: float
 
 
@@ -108,7 +109,8 @@ class _Run:
             return self.ended.row
         begun, calls = self.begun, list(self.settled.values())
         if not begun.metered:
-            return self._with(complete=False)
+            source = UsdSource.SUBSCRIPTION if begun.subscription else UsdSource.UNKNOWN
+            return self._with(usd_source=source, complete=False)
         usd = self._usd(calls)
         names = names_of([*(call.model for call in calls), *(call.model for call in self.sent.values())]) or begun.model
         return self._with(
@@ -118,6 +120,7 @@ class _Run:
             usd_source=UsdSource.UNKNOWN if usd is None else UsdSource.METERED,
             price_date=" and ".join(dict.fromkeys(call.priced_by for call in calls if call.priced_by)) or None,
             complete=self.ended is not None and all(call.complete for call in calls) and not self._under_way,
+            calls=len(self.sent.keys() | self.settled.keys()),
         )
 
     def _with(self, **fields: object) -> Usage:

@@ -121,6 +121,7 @@ class Tap:
             model=spec.model,
             attempt=attempt,
             metered=route is not None,
+            subscription=spec.subscription,
             at=shared.now(),
         )
 

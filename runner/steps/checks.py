@@ -6,6 +6,7 @@ would get, what a check leaves behind can't slip into the next commit, and the l
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
@@ -145,7 +146,7 @@ class Checks:
     def _commands(self, sha: str, gates: Sequence[GateSpec], *, judged: bool) -> list[GateRun]:
         if not gates:
             return []
-        job, self._runs = self._job, self._runs + 1
+        job, self._runs, begun = self._job, self._runs + 1, time.monotonic()
         folder = job.settings.home / "checkouts" / job.spec.job
         self.ready.provide(sha)
         checkout = job.store.fresh_checkout(sha, folder, job.sandbox.owner)
@@ -155,6 +156,7 @@ class Checks:
             return [run for group in groups for run in self._beside(checkout, group, judged=judged)]
         finally:
             remove(folder)
+            job.ledger.check_seconds += time.monotonic() - begun
 
     def _beside(self, checkout: Checkout, gates: Sequence[tuple[int, GateSpec]], *, judged: bool) -> Iterator[GateRun]:
         """Run neighbours side by side where there are several, and yield their results in order."""

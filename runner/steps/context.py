@@ -35,6 +35,7 @@ class Ledger:
 
     started_at: float
     attempts: int = 0
+    check_seconds: float = 0.0
     usage: list[Usage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     fields: dict[str, Any] = field(default_factory=dict)
@@ -51,6 +52,7 @@ class Ledger:
             outcome=ending.outcome,
             sentence=fitting(ending.sentence),
             attempts=self.attempts,
+            check_seconds=self.check_seconds,
             usage=tuple(self.usage),
             notes=tuple(fitting(note) for note in self.notes[:MAX_NOTES]),
             runner=runner,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bot.worker.context import Context
     from runner.contract import Feedback
     from runner.results import PlanDocument
+    from runner.terms import AgentSpec
 
 DUPLICABLE = frozenset(State) - {State.REJECTED, State.CANCELLED}
 """States of a plan that another issue's can be a duplicate of: what people turned down covers nothing."""
@@ -177,12 +178,12 @@ def job_spec(
         plan=revision.document if revision else None,
         feedback=(*_feedback(plan, job), *(*plan.rejections, *denied)[-MOST_REJECTIONS:]),
         ledger=_ledger(plan, job),
-        inspector=policy.inspector if job.kind is JobKind.EXECUTE else None,
+        inspector=_paid(policy.inspector, policy) if policy.inspector and job.kind is JobKind.EXECUTE else None,
         known=known,
         lessons=sent(plan) if job.kind is JobKind.EXECUTE else (),
         logs=policy.logs,
         recommendation=next((each.what for each in plan.recommended if each.job == job), None),
-        agents=plan.choices.agents(policy),
+        agents={unit: _paid(agent, policy) for unit, agent in plan.choices.agents(policy).items()},
         gates=gates,
         detect_gates=policy.gates is None,
         protected=policy.protected,
@@ -195,6 +196,11 @@ def job_spec(
         tiers=policy.tiers,
         prices=policy.prices,
     )
+
+
+def _paid(agent: AgentSpec, policy: Policy) -> AgentSpec:
+    """Return the agent with how it is paid here."""
+    return agent.model_copy(update={"subscription": agent.name in policy.subscriptions})
 
 
 def _feedback(plan: Plan, job: Job) -> tuple[Feedback, ...]:

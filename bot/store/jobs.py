@@ -240,15 +240,15 @@ def times(tx: Tx, uids: Select[tuple[str]]) -> Iterator[tuple[str, JobTime]]:
         yield uid, JobTime(told, seconds, checks, complete=reported is not None, rate=Decimal(rate or 0))
 
 
-def silent(tx: Tx, uids: Select[tuple[str]]) -> Iterator[tuple[str, float, str]]:
-    """Yield plan, end and unit of the jobs of which nothing came back though an agent may have run in them.
+def silent(tx: Tx, uids: Select[tuple[str]]) -> list[tuple[str, float, str]]:
+    """Return plan, end and unit of the jobs of which nothing came back though an agent may have run in them.
 
     Of the plans that a query names.
     """
     c, told = jobs.c, exists().where(usage.c.job == jobs.c.id)
     lost = (c.plan_uid.in_(uids), c.claimed_at.is_not(None), c.closed_at.is_not(None), c.reported_at.is_(None))
     query = select(c.plan_uid, c.closed_at, c.unit).where(*lost, c.unit.is_not(None), ~told)
-    yield from tx.execute(query.order_by(c.closed_at, c.id)).tuples()
+    return [(uid, at, unit) for uid, at, unit in tx.execute(query.order_by(c.closed_at, c.id))]
 
 
 def last_reports(tx: Tx, repository_id: int, limit: int) -> list[Report]:

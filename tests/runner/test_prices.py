@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -91,6 +92,15 @@ def test_reported_dollars_win(tmp_path: Path) -> None:
     row = usage_of(run_in(tmp_path), result, 2.5)
     assert (row.usd, row.usd_source, row.price_date) == (Decimal("0.5"), UsdSource.REPORTED, None)
     assert row.seconds == 2.5
+
+
+def test_what_a_subscription_covers_has_tokens_and_no_dollars(tmp_path: Path) -> None:
+    run = run_in(tmp_path)
+    run = replace(run, spec=run.spec.model_copy(update={"subscription": True}))
+    told = AgentResult(ok=True, error=None, session=None, calls=(Call(SONNET, 1_000, 5),) * 2, usd=Decimal("0.5"))
+    row = usage_of(run, told, 1)
+    assert (row.usd, row.usd_source, row.price_date) == (None, UsdSource.SUBSCRIPTION, None)
+    assert (row.input_tokens, row.output_tokens, row.calls) == (2_000, 10, 2)
 
 
 def test_no_usage_is_unknown_everywhere(tmp_path: Path) -> None:

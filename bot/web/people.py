@@ -37,6 +37,9 @@ MOST_REMEMBERED = 2_000
 """Tokens whose answers are kept at a time; the longest known goes first."""
 TROUBLE_SECONDS = 5
 """When to come back after passing trouble with GitHub."""
+MOST_STRANGERS = 30
+"""Tokens that GitHub did not accept, in a minute; after so many it is shown no unknown one, since it shuts out for a
+while who shows it many, and the bot lives on its answers."""
 LONGEST_TOKEN = 2_048
 """Characters; GitHub's are shorter, and what is longer is not shown to it."""
 
@@ -45,8 +48,11 @@ UNPROVED = (
     "GitHub does not accept this token as a person's: sign in again, or give a user token that is valid, "
     "such as `gh auth token` prints."
 )
+CROWD = "Too many tokens were shown here that are none: this one can't be looked at just now. Come back in a minute."
 TROUBLE = "GitHub can't say just now what you may see: try again in a moment."
 
+UNAUTHORISED = 401
+"""Status where a token proves nobody."""
 UNANSWERED = 502
 """Status where GitHub did not answer to something that it may have done."""
 NO_ANSWER = "GitHub did not answer: whether the issue was made is not known. Look there before you ask again."
@@ -80,19 +86,28 @@ class People:
         self._gateway = gateway
         self._now = now
         self._holders = _Briefly[Holder](now)
+        self._strangers = _Briefly[bool](now)
         self._shown = _Briefly[dict[int, Permission | None]](now)
 
     def of_token(self, token: str) -> Onlooker:
         """Return who shows this token to the API. Raises ``Refused``: 401 where it proves nobody, 503 in trouble."""
         if not 0 < len(token) <= LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
-            raise Refused(401, UNPROVED)
-        key = _hash(token)
-        holder = self._holders.get(key)
-        if holder is None:
-            with self.answering(token):
-                holder = self._gateway.holder(token)
-            self._holders.put(key, holder)
+            raise Refused(UNAUTHORISED, UNPROVED)
+        holder = self._holders.get(_hash(token)) or self._holder(_hash(token), token)
         return Onlooker(holder.person, token, Entrance.API, holder.speaks)
+
+    def _holder(self, key: str, token: str) -> Holder:
+        if self._strangers.get(key):
+            raise Refused(UNAUTHORISED, UNPROVED)
+        if self._strangers.count() >= MOST_STRANGERS:
+            raise Refused(503, CROWD, retry_after=int(BELIEVED_SECONDS))
+        try:
+            with self.answering(token):
+                return self._holders.put(key, self._gateway.holder(token))
+        except Refused as refusal:
+            if refusal.status == UNAUTHORISED:
+                self._strangers.put(key, value=True)
+            raise
 
     def sees(self, onlooker: Onlooker) -> dict[int, Permission]:
         """Return by number the repositories with plans that GitHub shows to the onlooker, and what they may do there.
@@ -157,7 +172,7 @@ class People:
             yield
         except Unproved as error:
             self.forget(token)
-            raise Refused(401, UNPROVED) from error
+            raise Refused(UNAUTHORISED, UNPROVED) from error
         except RetryAt as error:
             pause = max(TROUBLE_SECONDS, math.ceil(error.at - self._now()))
             raise Refused(503, f"{error} Come back in {pause} seconds.", retry_after=pause) from error
@@ -185,6 +200,11 @@ class _Briefly(Generic[V]):
             while len(self._kept) > MOST_REMEMBERED:
                 self._kept.popitem(last=False)
         return value
+
+    def count(self) -> int:
+        """How many are fresh."""
+        with self._lock:
+            return sum(0 <= self._now() - at < BELIEVED_SECONDS for at, _ in self._kept.values())
 
     def drop(self, key: str) -> None:
         with self._lock:

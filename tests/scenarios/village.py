@@ -126,6 +126,7 @@ class Village:
         self.repository_id = int(made["id"])
         self.url = self._stack.enter_context(served(self._open_bot))
         control.set_webhook_url(int(self.app["app_id"]), f"{self.url}/webhook")
+        control.set_callback_urls(int(self.app["app_id"]), [f"{self.url}/login/callback"])
         self.actions = self.github.hub.service(Actions)
         self.http = self._stack.enter_context(httpx.Client(base_url=self.url, timeout=20, verify=False))
         self.workshop = Workshop(self.home / "workshop", self.github.hub.git_dir(self.repo))
@@ -155,6 +156,8 @@ class Village:
             "TWOGATE_WEBHOOK_SECRET": str(self.app["webhook_secret"]),
             "TWOGATE_OIDC_ISSUER": f"{self.github.url}/_oidc",
             "TWOGATE_DATABASE_URL": self._database,
+            "TWOGATE_CLIENT_ID": str(self.app["client_id"]),
+            "TWOGATE_CLIENT_SECRET": str(self.app["client_secret"]),
         }
         settings = from_environment(self.environment)
         store = Store(self.country.backend(self._database), self.clock)

@@ -8,7 +8,7 @@ import pytest
 
 from bot.lifecycle.permission import Permission
 from bot.web import people as people_module
-from bot.web.people import BELIEVED_SECONDS, Entrance, Onlooker, People
+from bot.web.people import BELIEVED_SECONDS, MOST_STRANGERS, Entrance, Onlooker, People
 from bot.web.refusal import Refused
 
 if TYPE_CHECKING:
@@ -97,3 +97,18 @@ def test_no_more_is_remembered_than_said(lab: Lab, people: People, monkeypatch: 
     for onlooker in (second, first, second):
         people.of_token(onlooker.token)
     assert [entry["operation"] for entry in lab.github.standin.control.log(start)] == ["users/get-authenticated"] * 2
+
+
+def test_many_tokens_that_are_none_are_not_all_shown_to_github(lab: Lab, people: People) -> None:
+    lab.plan()
+    una = came(lab, people, "una", "read")
+    control = lab.github.standin.control
+    start = len(control.log())
+    for number in (0, *range(MOST_STRANGERS)):
+        assert refusal(people.of_token, f"ghp_stranger{number}").status == 401
+    crowded = refusal(people.of_token, "ghp_another")
+    assert (crowded.status, crowded.retry_after) == (503, BELIEVED_SECONDS)
+    assert len(control.log(start)) == MOST_STRANGERS
+    assert people.of_token(una.token) == una
+    lab.clock.at += BELIEVED_SECONDS
+    assert people.of_token(una.token) == una

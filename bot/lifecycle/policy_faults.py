@@ -31,9 +31,10 @@ class PolicyError(ValueError):
     """What is wrong with a policy file, and on which line (counted from 1)."""
 
     def __init__(self, line: int, reason: str) -> None:
-        super().__init__(f"line {line}: {reason}")
+        """Keep both; a reason quotes the file, so that it is told in what can be printed and stored alone."""
         self.line = line
-        self.reason = reason
+        self.reason = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in reason)
+        super().__init__(f"line {line}: {self.reason}")
 
 
 def named(path: Path) -> str:

@@ -10,6 +10,8 @@ from markdown_it import MarkdownIt
 
 from bot.lifecycle.commands import parse
 from bot.lifecycle.wording import render
+from runner.steps.history import SKIPS
+from runner.untrusted import VARIATION_SELECTORS
 from tests.hostile.prompts import HARMLESS, unseen
 from tests.lifecycle.markdown_seen import mentions, outside_code, references, tags
 from tests.lifecycle.test_wording_hostile import OUR_LINKS, OURS, everywhere
@@ -20,9 +22,11 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True, "breaks": True}).enable(["table", "strikethrough"])
-JOINERS = {"\u200b", "\u200c", "\u200d"}
+SHOWN = {"\u200b", "\u200c", "\u200d", *map(chr, VARIATION_SELECTORS)}
 """What of the unseen is ours, which keeps mentions from being any, or belongs to emoji and scripts."""
 OWN_HTML = re.compile(r"</?(?:details|summary|code)>")
+MERGED = {"title", "pull-request"}
+"""What a squashed merge may take for its message."""
 LAST = {
     "plan-plan": "is asked for again.",
     "review": "it no longer counts.",
@@ -49,8 +53,10 @@ def faults(name: str, shown: str) -> Iterator[str]:
         yield f"{name} mentions {called}"
     if named := {one for one in references(shown) if not one.startswith(OUR_LINKS)} - OURS:
         yield f"{name} refers to {named}"
-    if hidden := unseen(shown) - JOINERS - set("\ufe0f\ufe00\ufe01\U000e0100\U000e01ef"):
+    if hidden := unseen(shown) - SHOWN:
         yield f"{name} holds {sorted(map(ord, hidden))}"
+    if name in MERGED and SKIPS.search(shown):
+        yield f"{name} keeps checks from running where it becomes the message of a merge"
     if not name.startswith("title"):  # titles know no Markdown, and nobody looks for marks there
         yield from _acting(name, shown)
 

@@ -38,6 +38,10 @@ _REFERENCE = re.compile(
     r"@(?=[A-Za-z0-9_-])|#(?=[0-9])|\b[Gg][Hh]-(?=[0-9])"
     r"|(?i:https?://)(?=\S{0,300}/(?:issues|pull|pulls|discussions|commit)/)"
 )
+_SKIP = re.compile(
+    r"\[(?=(?:skip[ -](?:ci|actions)|(?:ci|actions)[ -]skip|no ci)\])|^skip-checks(?=:)", re.IGNORECASE | re.MULTILINE
+)
+"""What keeps GitHub from running workflows for a commit, in whose message a pull request's title and text may end."""
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9._~:/?#&=%+,;-]{1,200}")
 """A plain address of the web: nothing in it can end a link or begin anything else."""
 _SPECIAL = re.compile(rf"[&<>\\`*\[\]~|$]|_(?![A-Za-z0-9])|(?<![A-Za-z0-9])_|{_REFERENCE.pattern}")
@@ -70,6 +74,11 @@ def _shown(match: re.Match[str]) -> str:
 def title(text: str) -> str:
     """Return one line for a place that knows no Markdown, such as a pull request's title."""
     return _REFERENCE.sub(rf"\g<0>{GAP}", " ".join(visible(text).split()))
+
+
+def unskipped(text: str) -> str:
+    """Return text of ours which keeps no workflow from running where it becomes the message of a merge."""
+    return _SKIP.sub(rf"\g<0>{GAP}", text)
 
 
 def html(text: str) -> str:

@@ -138,7 +138,7 @@ def pull_request(plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> tuple[str,
     document = _revision(plan).document
     body = fill("pull_request", text=text, **_recorded(plan, cost, web))
     titles = (text.title if text is not None else "", document.title, f"Plan for issue {plan.issue_number}")
-    return next(filter(None, map(_cut_title, titles))), body
+    return escape.unskipped(next(filter(None, map(_cut_title, titles)))), escape.unskipped(body)
 
 
 RECORD = ("<!-- record -->", "<!-- end of record -->")
@@ -156,7 +156,7 @@ def with_record(body: str, plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> 
 
 def record(plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> str:
     """Return what a pull request's text says of decisions, checks, plan and costs."""
-    return fill("pull_request_record", **_recorded(plan, cost, web))
+    return escape.unskipped(fill("pull_request_record", **_recorded(plan, cost, web)))
 
 
 def _recorded(plan: Plan, cost: PlanCost, web: str) -> dict[str, Any]:

@@ -6,10 +6,10 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from bot import costs_command, tables
-from bot.arguments import UNWELL, WELL, add_command, count
+from bot import costs_command, hook_command, tables
+from bot.arguments import UNWELL, WELL, add_command, count, repository
 from bot.lifecycle import periods
-from bot.opened import current_store
+from bot.opened import current_store, found_settings
 from bot.store import deliveries, journal, outbox, plans, throttles
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 PLANS_SHOWN = 100
 """Rows of the table of plans, those that changed last."""
+OWN = "read from standard input the secret with which the sender signs, where it can't take ours (jam.dev)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     resume.add_argument("--installation", type=count, metavar="ID", help="that installation alone")
     parked = add_command(below, "parked", _parked, "list deliveries and effects that were given up; put one back")
     _add_retry(parked)
+    hook = add_command(below, "hook-secret", _hook_secret, "let reports of a repository in, and show the secret for it")
+    hook.add_argument("repository", type=repository, metavar="OWNER/NAME", help="the repository")
+    hook.add_argument("--signs-with-own", action="store_true", help=OWN)
     costs = add_command(
         below, "costs", _costs, "say what a period cost, what a merged pull request cost, what was denied"
     )
@@ -101,6 +105,15 @@ def _retry(arguments: argparse.Namespace) -> int:
     what = f"{arguments.queue.capitalize()} {arguments.id}"
     print(f"{what} is tried afresh." if back else f"{what} is not given up: `twogate admin parked` lists what is.")
     return WELL if back else UNWELL
+
+
+def _hook_secret(arguments: argparse.Namespace) -> int:
+    current_store().dispose()
+    owner, name = arguments.repository
+    signs_with = sys.stdin.readline().strip() if arguments.signs_with_own else None
+    for line in hook_command.told(found_settings(), owner, name, signs_with):
+        print(line)
+    return WELL
 
 
 def _costs(arguments: argparse.Namespace) -> int:

@@ -43,3 +43,11 @@ def commit(text: str) -> str:
     if not re.fullmatch(r"[0-9a-f]{40}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is no commit: give all 40 characters, since a tag can be moved")
     return text
+
+
+def repository(text: str) -> tuple[str, str]:
+    """Return owner and name of a repository."""
+    match = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9_-]{0,38})/([A-Za-z0-9._-]{1,100})", text)
+    if match is None or match[2] in {".", ".."}:
+        raise argparse.ArgumentTypeError(f"{text!r} is no repository: write it as OWNER/NAME")
+    return match[1], match[2]

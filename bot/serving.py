@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gunicorn.app.base import BaseApplication
 
-from bot.crypto import SESSIONS, SIGNING_IN, Vault
+from bot.crypto import SESSIONS, SIGNING_IN, HookSecrets, Vault
 from bot.github.client import connect
 from bot.github.clients import App
 from bot.github.sign_in import AppSignIn
 from bot.intake import webhook
 from bot.store.engine import open_store
 from bot.store.throttles import write_limits
-from bot.web import login_pages, runner_pages, schema
+from bot.web import hooks, login_pages, runner_pages, schema
 from bot.web.app import create_app
 from bot.web.login import Login
 from bot.web.oidc import Keys, Verifier
@@ -114,6 +114,7 @@ def web(parts: Parts) -> WSGIApplication:
     )
     return create_app(
         webhook.blueprint(parts.store, settings.webhook_secret),
+        hooks.blueprint(parts.store, HookSecrets(settings), parts.now),
         runner_pages.blueprint(api),
         schema.blueprint(),
         login_pages.blueprint(sign_in(parts)),

@@ -129,6 +129,7 @@ SECTIONS: dict[str, tuple[type[BaseModel], str]] = {
     "queue": (policy_keys.QueueSection, "queue."),
     "ci": (policy_keys.CiSection, "ci."),
     "branches": (policy_keys.BranchesSection, "branches."),
+    "hooks": (policy_keys.HooksSection, "hooks."),
     "logs": (policy_keys.LogsSection, "logs."),
     "budget": (policy_keys.BudgetSection, "budget."),
     "gates": (policy_keys.GateSection, "gates[]."),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["github"]
 
 COMMANDS = ["serve", "web", "work", "migrate", "doctor", "admin", "init", "check-policy"]
-ADMIN = ["plans", "show", "resume", "parked", "costs"]
+ADMIN = ["plans", "show", "resume", "parked", "hook-secret", "costs"]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -96,6 +96,7 @@ def test_every_command_explains_itself(command: list[str], capsys: pytest.Captur
         ["admin"],
         ["admin", "show", "x"],
         ["admin", "parked", "retry", "plan", "1"],
+        ["admin", "hook-secret", "shop"],
         ["serve", "--processes", "0"],
     ],
 )
@@ -340,7 +341,7 @@ def test_what_is_shipped_is_what_lies_at_the_top() -> None:
     assert "OWNER/twogate/.github/actions/run@" in shipped(".github/workflows/twogate.yml")
 
 
-@pytest.mark.parametrize("command", [["admin", name] for name in ADMIN if name != "show"])
+@pytest.mark.parametrize("command", [["admin", name] for name in ADMIN if name not in {"show", "hook-secret"}])
 def test_a_database_without_tables_is_told_with_its_cure(
     settings: dict[str, str], command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -105,6 +105,10 @@ class Gateway(Protocol):
         """Return the repository by its number, wherever it lies now."""
         ...
 
+    def find_repository(self, owner: str, name: str) -> Repo:
+        """Return the repository of these names. Raises ``Missing`` where the App is not installed on any such."""
+        ...
+
     def permission(self, repo: Repo, person: Person) -> Permission:
         """Return what the person with this number may do; nothing for bots and strangers."""
         ...

@@ -11,12 +11,12 @@ from bot.github.glance import KEPT_CHARACTERS, Glances, keep, seen
 from bot.github.people import People
 from bot.github.quote import segment, segments
 from bot.github.reviews import Reviews
+from bot.lifecycle.plan import Repo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from bot.github.gateway import Comment, Comparison, IssueInfo, Pull, ReactedComment, RepositoryInfo, Run
-    from bot.lifecycle.plan import Repo
 
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 """A commit's whole name; a shorter one may be a branch."""
@@ -30,6 +30,13 @@ class Reads(People, Reviews, Glances):
     def repository(self, repo: Repo) -> RepositoryInfo:
         """Return the repository by its number, wherever it lies now; at most a minute old."""
         return shapes.repository(self._connection.described(repo))
+
+    def find_repository(self, owner: str, name: str) -> Repo:
+        """Return the repository of these names."""
+        path, clients = f"/repos/{segment(owner)}/{segment(name)}", self._connection.clients
+        installation = int(clients.app.call("GET", f"{path}/installation")["id"])
+        found = clients.installation(installation).call("GET", path)
+        return Repo(id=found["id"], owner=found["owner"]["login"], name=found["name"], installation_id=installation)
 
     def issue(self, repo: Repo, number: int) -> IssueInfo:
         """Return an issue as it reads now; one that was transferred away is ``Missing``."""

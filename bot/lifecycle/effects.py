@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from bot.lifecycle.hooks import Reported
 from bot.lifecycle.plan import Person, Repo
 from bot.lifecycle.requests import Request
 from bot.lifecycle.states import Frozen
@@ -141,6 +142,17 @@ class MakeIssue(_Effect):
     text: IssueText
     again: bool
     """An earlier job may have made it already: it is looked for first."""
+
+
+class OpenReported(_Effect):
+    """Open the issue of a report that a hook brought, if the policy still lets it in, and ask for its plan."""
+
+    kind: Literal["open_reported"] = "open_reported"
+    priority: Literal[Priority.SAY] = Priority.SAY
+    repo: Repo
+    report: Reported
+    generation: int
+    """Of the secret that it came with."""
 
 
 class UpdatePull(_Effect):
@@ -317,6 +329,7 @@ Effect = Annotated[
     | AdvanceBranch
     | DeleteNext
     | MakeIssue
+    | OpenReported
     | UpdatePull
     | Acknowledge
     | PostPlan

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from bot.lifecycle.approvers import Approvers
+from bot.lifecycle.hooks import HookTerms
 from bot.lifecycle.permission import Action, Permission
 from bot.lifecycle.policy_faults import PolicyError
 from bot.lifecycle.policy_file import read
@@ -77,6 +78,8 @@ class Policy(Frozen):
     """How long the branch of a pull request that was closed unmerged stays."""
     paused: bool = False
     """No new work is started."""
+    hooks: HookTerms = HookTerms()
+    """Which reports from outside of GitHub become issues and plans."""
     sandbox: SandboxMode = SandboxMode.REQUIRED
     network: Network = Network.ON
     budget: Budget = Budget()
@@ -174,6 +177,7 @@ def parse_policy(text: str, defaults: str = "") -> Policy:
         ci=CiPolicy(require=tuple(file.ci.require), timeout_seconds=file.ci.timeout, fix=file.ci.fix),
         keep_branch_seconds=file.branches.keep,
         paused=file.pause,
+        hooks=HookTerms(**file.hooks.model_dump()),
         sandbox=SandboxMode(file.sandbox),
         network=Network(file.network),
         budget=_budget(file),

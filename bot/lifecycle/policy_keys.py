@@ -11,6 +11,7 @@ from bot.lifecycle.policy_values import (
     MOST_APPROVALS,
     MOST_ATTEMPTS,
     MOST_FIXES,
+    MOST_GENERATIONS,
     MOST_IN_REVIEW,
     MOST_NAMES,
     MOST_TOKENS,
@@ -149,6 +150,17 @@ class LogsSection(_Section):
     """Whether the short log of each run becomes a file on the plan's branch, which the diff review shows."""
 
 
+class HooksSection(_Section):
+    """Which reports from outside of GitHub become issues here, for each of which a plan is written at once."""
+
+    jam: bool = False
+    """Bug reports of jam.dev, sent to `/hooks/jam/OWNER/NAME` of the bot."""
+    issue: bool = False
+    """Reports of any other tracker, sent to `/hooks/issue/OWNER/NAME`."""
+    generation: int = Field(default=1, ge=1, le=MOST_GENERATIONS)
+    """Counted up, it makes the secret of these addresses another one: the one before is refused from then on."""
+
+
 class BudgetSection(_Section):
     """Where an agent is stopped."""
 
@@ -233,6 +245,7 @@ class PolicyFile(_Section):
     queue: QueueSection = QueueSection()
     ci: CiSection = CiSection()
     branches: BranchesSection = BranchesSection()
+    hooks: HooksSection = HooksSection()
     pause: bool = False
     """Whether no new work is started: no plan is written, none is carried out."""
     sandbox: Literal["required", "auto", "off"] = "required"

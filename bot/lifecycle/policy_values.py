@@ -36,6 +36,8 @@ MOST_APPROVALS = 10
 """Different people whose approval may be asked for at each gate."""
 MOST_FIXES = 10
 """How often failing checks of a pull request may be worked on without a person asking."""
+MOST_GENERATIONS = 1_000_000
+"""Up to which the secret of the hooks can be counted."""
 MOST_IN_REVIEW = 1_000
 """Plans that may wait for their diff review at the same time."""
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}

@@ -111,6 +111,8 @@ class Via(StrEnum):
     API = "api"
     MCP = "mcp"
     """By the API as well, as an agent's tool."""
+    HOOK = "hook"
+    """No person: a report came from outside, and the policy asks for plans of such."""
 
 
 DIRECT = frozenset({Via.DASHBOARD, Via.API, Via.MCP})

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from bot.store.engine import Tx
 
-Source = Literal["github", "runner", "effect", "poll", "timer", "reconcile", "person"]
+Source = Literal["github", "runner", "effect", "poll", "timer", "reconcile", "person", "hook"]
 
 
 @dataclass(frozen=True, slots=True)

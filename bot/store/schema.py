@@ -290,3 +290,16 @@ sessions = Table(
     Column("seen_at", Double, nullable=False),
 )
 """Who is signed in to the dashboard: ``key`` is a hash of what the browser has, the tokens are encrypted."""
+
+hooks = Table(
+    "hooks",
+    metadata,
+    Column("repository_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False, unique=True),
+    Column("document", Text, nullable=False),
+    Column("signs_with", LargeBinary),
+    Column("generation", Integer, nullable=False, default=0),
+    Column("hour_began", Double, nullable=False),
+    Column("taken", Integer, nullable=False),
+)
+"""Repositories whose hooks take reports, by their names when the secret was shown, with the reports of this hour."""

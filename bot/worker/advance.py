@@ -18,7 +18,7 @@ from bot.worker.apply import QUEUE, apply, open_new
 from bot.worker.asking import answer, ask, refuse, tell_faults, unjudged
 from bot.worker.context import Judged
 from bot.worker.queues import look_again
-from bot.worker.translate import people, translate
+from bot.worker.translate import people, reports, translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +48,8 @@ class Advance:
             return translate(tx, delivery, self._bot_user_id())
         if delivery.source == "person":
             return people.read(tx, delivery)
+        if delivery.source == "hook":
+            return reports.read(tx, delivery)
         if delivery.event == QUEUE:
             return look_again(tx, delivery, self._host_slots)
         if delivery.event == "request":

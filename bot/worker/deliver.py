@@ -5,7 +5,18 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from bot.worker.effects import authorise, branch, ci, dispatch, policy_check, posts, recommendations, split, verdicts
+from bot.worker.effects import (
+    authorise,
+    branch,
+    ci,
+    dispatch,
+    policy_check,
+    posts,
+    recommendations,
+    reports,
+    split,
+    verdicts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -44,6 +55,7 @@ WRITING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "show_policy_check": policy_check.show,
     "delete_next": branch.delete_next,
     "make_issue": recommendations.make_issue,
+    "open_reported": reports.open_reported,
     "update_pull": branch.update_pull,
     "say": posts.say,
     "show_status": posts.show_status,

@@ -84,6 +84,8 @@ def after_the_pull_request() -> dict[str, str]:
     found["answer-accepted_failed"] = render.say(Topic.ACCEPTED_FAILED, failed, accepted, None)
     text = IssueText(title="Test the mail greeter", body="It has no test.\n\n- Add one, @bob.")
     found["recommended-issue"] = "\n\n".join(render.recommended_issue(accepted, text))
+    for name, report in stories.REPORTED.items():
+        found[f"reported-issue-{name}"] = "\n\n".join(render.reported_issue(report, stories.POLICY))
     reworked = stories.STATUS["rework-in_review"]
     found["review-rework"] = render.review_comment(reworked, stories.COST, stories.COMPARE)
     found["check-run-rework"] = "\n\n".join(render.check_run(reworked))

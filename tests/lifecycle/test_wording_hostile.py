@@ -10,6 +10,7 @@ from bot.lifecycle.ci import CiCheck, CiState
 from bot.lifecycle.commands import parse
 from bot.lifecycle.costs import PlanCost
 from bot.lifecycle.effects import Topic
+from bot.lifecycle.hooks import Reported, Tracker
 from bot.lifecycle.plan import Child, Failure, Learned, Person, Revision, Split, Unverified
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import Gate, State, WaitingOn
@@ -135,6 +136,17 @@ def everywhere(text: str) -> dict[str, str]:
     found["title-of-a-part"], found["part"] = render.child_issue(plan.model_copy(update={"split": parts}), parts, 1)
     wanted = IssueText(title=line[:256] or "x", body=text)
     found["title-of-what-was-recommended"], found["recommended"] = render.recommended_issue(plan, wanted)
+    strange = Reported(
+        tracker=Tracker.JAM,
+        title=line,
+        text=text,
+        steps=(text, text),
+        console=(text, text),
+        network=(text,),
+        facts=((line, text),),
+        link=text,
+    )
+    found["title-of-a-report"], found["report"] = render.reported_issue(strange, policy)
     confined = plan.model_copy(update={"review": review.model_copy(update={"sandbox": sandbox})})
     found["review"] = render.review_comment(confined, cost, stories.COMPARE)
     found["check"] = render.check_run(plan, text)[1]

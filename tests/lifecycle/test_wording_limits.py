@@ -11,6 +11,7 @@ from bot.lifecycle.ci import LONGEST_LOG, MOST_CHECKS, CiCheck, CiFailure, CiSta
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.costs import PlanCost
 from bot.lifecycle.effects import Topic
+from bot.lifecycle.hooks import Reported, Tracker
 from bot.lifecycle.lessons import MOST_LEARNED, MOST_PATHS
 from bot.lifecycle.plan import Child, Failure, Learned, Pending, Person, Revision, Split
 from bot.lifecycle.policy import CiPolicy
@@ -186,6 +187,12 @@ def test_every_message_fits(piece):
     assert len(render.status_comment(waiting, cost)) <= WHOLE
     title, body = render.pull_request(plan, cost)
     assert 0 < len(title) <= limits.TITLE
+    assert len(body) <= WHOLE
+    many = (filled(piece, 300),) * 30
+    report = {"title": filled(piece, 250), "text": filled(piece, LONG), "link": filled(piece, 300)}
+    lists = {"steps": many, "console": many, "network": many, "facts": (("Page", filled(piece, 300)),) * 3}
+    title, body = render.reported_issue(Reported(tracker=Tracker.JAM, **report, **lists), stories.POLICY)
+    assert len(title) <= limits.TITLE
     assert len(body) <= WHOLE
     title, summary = render.check_run(plan, filled(piece, LONG))
     assert 0 < len(title) <= limits.TITLE

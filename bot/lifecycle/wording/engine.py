@@ -107,6 +107,7 @@ def _environment() -> Environment:
         "ci_states": words.CI_STATES,
         "severities": words.SEVERITIES,
         "networks": words.NETWORKS,
+        "trackers": words.TRACKERS,
     }
     return made
 

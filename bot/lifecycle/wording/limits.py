@@ -63,6 +63,8 @@ LESSONS_USED = 10
 """Files named of lessons that agents were told."""
 REVISIONS = 10
 """Revisions listed in the status."""
+EXCERPT = 8_000
+"""Characters shown of a report's console, and of its requests."""
 STEPS = 15
 """Steps of the plan shown in the pull request."""
 STEP = 400

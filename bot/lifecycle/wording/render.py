@@ -16,7 +16,7 @@ from bot.lifecycle.commands import Verb, meant
 from bot.lifecycle.patches import sections
 from bot.lifecycle.policy import Action, Policy
 from bot.lifecycle.policy_values import BUILT_IN_GATES
-from bot.lifecycle.wording import escape, limits
+from bot.lifecycle.wording import escape, limits, words
 from bot.lifecycle.wording.engine import fill, open_fence
 from bot.lifecycle.wording.limits import TooLong
 from bot.lifecycle.wording.links import GITHUB, Links
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from bot.lifecycle.costs import PlanCost
     from bot.lifecycle.effects import Topic
+    from bot.lifecycle.hooks import Reported
     from bot.lifecycle.plan import Person, Plan, Review, Revision, Split
     from runner.contract import Work
     from runner.results import IssueText
@@ -172,6 +173,12 @@ def recommended_issue(plan: Plan, text: IssueText) -> tuple[str, str]:
     """Return title and body of the issue that a recommendation becomes."""
     body = fill("recommended_issue", plan=plan, text=text)
     return _cut_title(text.title) or f"Recommended for #{plan.issue_number}", body
+
+
+def reported_issue(report: Reported, policy: Policy) -> tuple[str, str]:
+    """Return title and body of the issue that a report from outside becomes."""
+    tracker = words.TRACKERS[report.tracker]
+    return _cut_title(report.title) or f"A report from {tracker}", fill("reported_issue", report=report, policy=policy)
 
 
 def check_run(plan: Plan, sentence: str | None = None, *, shown: bool = True) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.lifecycle.ci import CiState
+from bot.lifecycle.hooks import Tracker
 from bot.lifecycle.states import HoldCause, State, Via, WaitingOn
 from runner.contract import GateStatus, Outcome, UsdSource
 from runner.terms import Network
@@ -110,6 +111,9 @@ NETWORKS = {
     Network.OFF: "closed to the agent",
 }
 """What the agent could reach."""
+
+TRACKERS = {Tracker.JAM: "jam.dev", Tracker.ISSUE: "another tracker"}
+"""Where reports from outside come from."""
 
 SOURCES = {
     UsdSource.METERED: "metered, {prices}",

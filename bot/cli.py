@@ -17,6 +17,7 @@ from bot.data_flow import command as data_flow
 from bot.errors import ConfigError, TwogateError
 from bot.lifecycle.policy import PolicyError, parse_policy
 from bot.opened import found_settings, made_ready
+from bot.remote import mcp_command, verbs
 from bot.shipped import shipped
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ def _parser() -> argparse.ArgumentParser:
     data_flow.add_arguments(command("data-flow", _data_flow, "list who sees code or prompts in one run, and why"))
     admin = "list and put right what the bot's database holds, on its machine: plans, pauses, what was given up, costs"
     admin_command.add_arguments(commands.add_parser("admin", help=admin, description=f"{admin.capitalize()}."))
+    verbs.add_verbs(commands)
+    mcp_command.add_arguments(command("mcp", mcp_command.run, "serve agents over the Model Context Protocol"))
     init = command("init", _init, "write the runner's workflow into a repository")
     init.add_argument("--owner", required=True, type=account, help="account that has the repository `twogate`")
     init.add_argument("--commit", required=True, type=commit, help="commit of that repository to run, 40 characters")

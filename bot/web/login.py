@@ -15,7 +15,8 @@ import hashlib
 import hmac
 import json
 import secrets
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 SIGNING_IN_SECONDS = 600.0
 """From the start until the return from GitHub, whose code is good for as long."""
+MOST_AT_ONCE = 4
+"""People who come back from GitHub at the same time, in one process: half of its threads, as each waits for GitHub."""
 AWAY_SECONDS = 5
 """When to come back after passing trouble with GitHub."""
 LONGEST_NEXT = 1_000
@@ -47,6 +50,7 @@ STATE_BYTES, VERIFIER_BYTES = 32, 48
 CALLBACK = "/login/callback"
 CSRF_FIELD, CSRF_HEADER = "csrf", "X-CSRF-Token"
 AGAIN = "This sign-in was begun in another browser or too long ago: begin again."
+CROWDED = "Many people sign in just now: load this page again in a moment."
 FORM = "This page was opened before you signed in or too long ago, so nothing was done: reload it and do it again."
 
 
@@ -89,6 +93,7 @@ class Login:
     client_id: str
     url: str
     github_url: str
+    places: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(MOST_AT_ONCE))
 
     @property
     def cookies(self) -> Cookies:
@@ -160,8 +165,13 @@ class Login:
         kept = self._begun()
         if "error" in request.args:
             raise Refused(403, "You did not let Twogate know who you are, so you are not signed in.")
-        tokens = self.sign_in.exchange(request.args.get("code", ""), kept["verifier"], self.url + CALLBACK)
-        person = self.gateway.holder(tokens.token).person
+        if not self.places.acquire(blocking=False):
+            raise Refused(503, CROWDED, retry_after=AWAY_SECONDS)
+        try:
+            tokens = self.sign_in.exchange(request.args.get("code", ""), kept["verifier"], self.url + CALLBACK)
+            person = self.gateway.holder(tokens.token).person
+        finally:
+            self.places.release()
         self.sessions.end(self.secret)
         back = answer(local(kept["next"]))
         self.cookies.set(back, self.cookies.session, self.sessions.begin(person, tokens), LONGEST_SECONDS)

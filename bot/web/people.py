@@ -35,6 +35,10 @@ BELIEVED_SECONDS = 60.0
 """How long GitHub's word on a token, and on what it shows to it, is believed."""
 MOST_REMEMBERED = 2_000
 """Tokens whose answers are kept at a time; the longest known goes first."""
+MOST_AT_ONCE = 4
+"""Questions to GitHub at the same time, in one process: half of its threads, so that webhooks are answered meanwhile."""
+PATIENCE_SECONDS = 2.0
+"""How long one more question waits for its turn."""
 TROUBLE_SECONDS = 5
 """When to come back after passing trouble with GitHub."""
 MOST_STRANGERS = 30
@@ -86,6 +90,7 @@ class People:
         self._gateway = gateway
         self._now = now
         self._holders = _Briefly[Holder](now)
+        self._turns = threading.BoundedSemaphore(MOST_AT_ONCE)
         self._strangers = _Briefly[bool](now)
         self._shown = _Briefly[dict[int, Permission | None]](now)
 
@@ -168,6 +173,8 @@ class People:
     @contextmanager
     def answering(self, token: str) -> Iterator[None]:
         """Ask GitHub with this token within the block; what goes wrong with it becomes what the onlooker is told."""
+        if not self._turns.acquire(timeout=PATIENCE_SECONDS):
+            raise Refused(503, TROUBLE, retry_after=TROUBLE_SECONDS)
         try:
             yield
         except Unproved as error:
@@ -178,6 +185,8 @@ class People:
             raise Refused(503, f"{error} Come back in {pause} seconds.", retry_after=pause) from error
         except (Transient, Permanent) as error:
             raise Refused(503, TROUBLE, retry_after=TROUBLE_SECONDS) from error
+        finally:
+            self._turns.release()
 
 
 class _Briefly(Generic[V]):

@@ -25,7 +25,7 @@ from bot.store.sessions import IDLE_SECONDS, LONGEST_SECONDS
 from bot.web import login_pages
 from bot.web import sessions as sessions_module
 from bot.web.app import create_app
-from bot.web.login import SIGNING_IN_SECONDS, Cookies, Login, local
+from bot.web.login import MOST_AT_ONCE, SIGNING_IN_SECONDS, Cookies, Login, local
 from bot.web.refusal import Refused
 from tests.standin.oauth import TOKEN_SECONDS, Authorisations
 from tests.web.lab import Clock, served, settings_of
@@ -234,6 +234,19 @@ def test_a_code_is_good_once_and_who_says_no_is_not_signed_in(house: House) -> N
     denied = other.http.get(other.authorise(other.away(), house.person(), "cancel"))
     assert (denied.status_code, other.secret) == (403, None)
     assert "/login/start" in denied.text
+
+
+def test_who_comes_back_in_a_crowd_reloads(house: House) -> None:
+    browser, login = house.browser(), house.person()
+    back = browser.authorise(browser.away(), login)
+    for _ in range(MOST_AT_ONCE):
+        house.login.places.acquire()
+    crowded = browser.http.get(back)
+    assert (crowded.status_code, crowded.headers["retry-after"], browser.secret) == (503, "5", None)
+    for _ in range(MOST_AT_ONCE):
+        house.login.places.release()
+    assert browser.http.get(back).status_code == 303
+    assert browser.who() == (200, login)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bot.lifecycle.permission import Permission
 from bot.web import people as people_module
-from bot.web.people import BELIEVED_SECONDS, MOST_STRANGERS, Entrance, Onlooker, People
+from bot.web.people import BELIEVED_SECONDS, MOST_AT_ONCE, MOST_STRANGERS, Entrance, Onlooker, People
 from bot.web.refusal import Refused
 
 if TYPE_CHECKING:
@@ -112,3 +113,16 @@ def test_many_tokens_that_are_none_are_not_all_shown_to_github(lab: Lab, people:
     assert people.of_token(una.token) == una
     lab.clock.at += BELIEVED_SECONDS
     assert people.of_token(una.token) == una
+
+
+def test_while_github_is_slow_one_more_is_asked_to_come_back(
+    lab: Lab, people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(people_module, "PATIENCE_SECONDS", 0.01)
+    lab.plan()
+    ida = came(lab, people, "ida", "read")
+    with ExitStack() as waiting:
+        for _ in range(MOST_AT_ONCE):
+            waiting.enter_context(people.answering(ida.token))
+        assert refusal(people.sees, ida).status == 503
+    assert people.sees(ida)

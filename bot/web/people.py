@@ -36,7 +36,7 @@ BELIEVED_SECONDS = 60.0
 MOST_REMEMBERED = 2_000
 """Tokens whose answers are kept at a time; the longest known goes first."""
 MOST_AT_ONCE = 4
-"""Questions to GitHub at the same time, in one process: half of its threads, so that webhooks are answered meanwhile."""
+"""Questions to GitHub at the same time, in one process: half of its threads; webhooks are answered by the others."""
 PATIENCE_SECONDS = 2.0
 """How long one more question waits for its turn."""
 TROUBLE_SECONDS = 5

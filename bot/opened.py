@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import os
 
 from dotenv import dotenv_values
 
-from bot import settings
+from bot import logs, settings
 from bot.errors import ConfigError
 from bot.store.engine import Store, open_store
 from bot.store.migrate import is_current, migrate
@@ -21,9 +20,8 @@ def found_settings() -> settings.Settings:
 
 def made_ready() -> settings.Settings:
     """Return the settings, once logs are written and the database is up to date."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
     found = found_settings()
+    logs.set_up(found)
     found.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     migrate(found.database_url)
     return found

@@ -9,10 +9,11 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gunicorn import glogging
 from gunicorn.app.base import BaseApplication
 
 from bot.crypto import SESSIONS, SIGNING_IN, HookSecrets, Vault
@@ -22,6 +23,7 @@ from bot.github.sign_in import AppSignIn
 from bot.intake import webhook
 from bot.store.engine import open_store
 from bot.store.throttles import write_limits
+from bot.tracing import traced
 from bot.web import hooks, login_pages, runner_pages, schema
 from bot.web.app import create_app
 from bot.web.login import Login
@@ -161,6 +163,16 @@ def worker(parts: Parts, periods: Periods = USUAL) -> Works:
     )
 
 
+class Plain(glogging.Logger):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn's log through the handlers of all others, without a line a request: the application writes that."""
+
+    def setup(self, cfg: Any) -> None:
+        """Leave the handlers alone."""
+        super().setup(cfg)
+        self.error_log.handlers.clear()
+        self.error_log.propagate = True
+
+
 class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """gunicorn with our settings; ``make_worker`` is None for the web alone."""
 
@@ -172,6 +184,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         self._processes = processes
         self._parts: Parts | None = None
         self._worker: Works | None = None
+        self._tracing = ExitStack()
         super().__init__()
 
     def load_config(self) -> None:
@@ -185,6 +198,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             "max_requests": 0,
             "graceful_timeout": GRACE_SECONDS,
             "control_socket_disable": True,
+            "logger_class": Plain,
             "proc_name": "twogate",
             "post_worker_init": self._start_worker,
             "worker_exit": self._stop_worker,
@@ -194,6 +208,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 
     def load(self) -> WSGIApplication:
         """Return the application of a process, in that process."""
+        self._tracing.enter_context(traced(self._settings))
         self._parts = open_parts(self._settings)
         return web(self._parts)
 
@@ -207,6 +222,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             self._worker.stop()
         if self._parts is not None:
             self._parts.close()
+        self._tracing.close()
 
 
 def work(settings: Settings, make_worker: Callable[[Parts], Works] = worker) -> bool:
@@ -214,7 +230,7 @@ def work(settings: Settings, make_worker: Callable[[Parts], Works] = worker) -> 
     asked = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: asked.set())
-    with opened(settings) as parts:
+    with traced(settings), opened(settings) as parts:
         running = make_worker(parts)
         running.start()
         asked.wait()

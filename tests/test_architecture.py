@@ -32,12 +32,13 @@ TOP = {
 }
 
 CONTRACT = {"runner.contract", "runner.results", "runner.terms"}
-ANYWHERE = {"bot.errors", "bot.settings"}
+ANYWHERE = {"bot.errors", "bot.settings", "bot.trail"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "bot.lifecycle": {"bot.lifecycle", *CONTRACT},
     "bot.errors": set(),
     "bot.settings": {"bot.errors"},
+    "bot.trail": set(),
     "bot.store": {"bot.store", "bot.lifecycle", *ANYWHERE, *CONTRACT},
     "bot.github": {"bot.github", "bot.lifecycle", *ANYWHERE},
     "bot.intake": {"bot.intake", "bot.lifecycle", "bot.store", *ANYWHERE},
@@ -69,6 +70,7 @@ ONLY_IN: dict[str, set[str]] = {
     "githubkit": {"bot.github"},
     "sqlalchemy": {"bot.store"},
     "alembic": {"bot.store"},
+    "opentelemetry": {"bot.otlp"},
     "flask": {"bot.intake", "bot.web"},
 }
 

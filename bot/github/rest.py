@@ -5,11 +5,13 @@ Answers are read as plain JSON: githubkit's models refuse what GitHub adds over 
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import httpx
 from githubkit.exception import GraphQLFailed
 
+from bot import trail
 from bot.errors import Permanent
 from bot.github.changes import document, outcome
 from bot.github.faults import Moved, speaks_of_limit, translated
@@ -25,6 +27,7 @@ PAGE_SIZE = 100
 """The most GitHub gives at once."""
 MOST_PAGES = 100
 """A list of more than 10,000 entries is refused rather than read for minutes."""
+GRAPHQL = "/graphql"
 ABSENT_TYPES = frozenset({"NOT_FOUND", "FORBIDDEN"})
 """GraphQL errors that stand for a node that is gone or hidden; its place in the data is null."""
 
@@ -38,12 +41,18 @@ class Rest:
         self._headers = {"X-GitHub-Api-Version": version}
         self._now = now
 
+    @contextmanager
+    def _asking(self, method: str, path: str) -> Iterator[None]:
+        """Be one call to GitHub, for the log and for traces, and turn its failures into ours."""
+        with trail.working(f"GitHub {method}", method=method, path=path), translated(self._now, self._gate):
+            yield
+
     def send(
         self, method: str, path: str, *, params: Mapping[str, str | int] | None = None, json: Any = None
     ) -> httpx.Response:
         """Send one request, once. Raises the failures of :mod:`.faults`; a redirect is :class:`Moved`."""
         query = dict(params) if params else None
-        with translated(self._now, self._gate):
+        with self._asking(method, path):
             answer = self._github.request(method, path, params=query, json=json, headers=self._headers)
         if answer.raw_response.is_redirect:
             raise Moved(f"{path} lies elsewhere now; {method} was not sent on.")
@@ -76,7 +85,7 @@ class Rest:
 
     def kept_elsewhere(self, path: str) -> str:
         """Return the address that GitHub names for what it keeps elsewhere (a log), for a minute and for anybody."""
-        with translated(self._now, self._gate):
+        with self._asking("GET", path):
             answer = self._github.request("GET", path, headers=self._headers).raw_response
         if answer.status_code != httpx.codes.FOUND:
             raise Moved(f"{path} lies elsewhere now; it was not followed.")
@@ -85,7 +94,7 @@ class Rest:
     def change(self, changes: Sequence[Change]) -> Outcome:
         """Send several changes in one GraphQL request, once, and return what came of each."""
         variables = {change.name: dict(change.wanted) for change in changes}
-        with translated(self._now, self._gate):
+        with self._asking("POST", GRAPHQL):
             try:
                 return outcome(changes, self._github.graphql.request(document(changes), variables), ())
             except GraphQLFailed as partial:
@@ -96,7 +105,7 @@ class Rest:
 
     def query(self, text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Return a GraphQL query's data, in which null stands for what is gone or hidden."""
-        with translated(self._now, self._gate):
+        with self._asking("POST", GRAPHQL):
             try:
                 return self._github.graphql.request(text, dict(variables))
             except GraphQLFailed as partial:

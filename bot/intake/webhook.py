@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from flask import Blueprint, Response, jsonify, request
 from pydantic import ValidationError
 
+from bot import trail
 from bot.intake.accept import Dropped, judge
 from bot.intake.payloads import Payload
 from bot.store import deliveries, health
@@ -90,6 +91,7 @@ def _keep(store: Store, event: str, guid: str, body: bytes) -> tuple[Response, i
         body=body.decode(),
         installation_id=installation.id if installation else None,
     )
+    trail.note(guid=guid, event=event, lane=new.lane, installation=new.installation_id)
     with store.write() as tx:
         stored = deliveries.add(tx, new)
     return _answer(202, "stored" if stored else "seen")

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+import time
+from typing import TYPE_CHECKING, Any
 
 from flask import Flask, jsonify
 from werkzeug.exceptions import HTTPException
 
+from bot import trail
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
     from flask import Blueprint, Response
+
+log = logging.getLogger(__name__)
+
+UNREMARKABLE = frozenset({"/healthz", "/readyz", "/metrics"})
+"""What machines ask for every few seconds, and the log tells of only where it fails."""
+FAULTY = 500
+"""The lowest status that is a fault of ours."""
 
 
 def create_app(*parts: Blueprint) -> Flask:
@@ -21,4 +35,29 @@ def create_app(*parts: Blueprint) -> Flask:
     def refused(error: HTTPException) -> tuple[Response, int]:
         return jsonify({"error": error.description or error.name}), error.code or 500
 
+    app.wsgi_app = Requests(app.wsgi_app)  # type: ignore[method-assign]  # as Flask's documentation has it
     return app
+
+
+class Requests:
+    """Each request as the log and traces have it: method, path, status, time; no query, no header, no body."""
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one."""
+        method, path, began = environ["REQUEST_METHOD"], environ.get("PATH_INFO", ""), time.monotonic()
+        status = 0
+
+        def started(line: str, *rest: Any) -> Any:
+            nonlocal status
+            status = int(line[:3])
+            return start_response(line, *rest)
+
+        with trail.working("request", method=method, path=path):
+            answer = self._app(environ, started)
+            trail.note(status=status, ms=round((time.monotonic() - began) * 1_000))
+            if path not in UNREMARKABLE or status >= FAULTY:
+                log.info("%s %s: %d", method, path, status)
+        return answer

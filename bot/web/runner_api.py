@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from bot import trail
 from bot.lifecycle import allowance, deadlines, reports
 from bot.lifecycle.events import JobClaimed, JobProgressed
 from bot.lifecycle.states import State
@@ -156,6 +157,7 @@ class RunnerApi:
         if job is None:
             raise Refused(404, f"There is no job {job_id[:MAX_LINE]}: jobs are started by the bot alone.")
         spec = jobs.spec(tx, job.id)
+        _note(job)
         return job, rights.check_run(claims, job, spec, workflow=self.workflow, bot_user_id=bot_user_id)
 
     def _keyed(self, tx: Tx, job_id: str, key: str) -> Job:
@@ -163,6 +165,7 @@ class RunnerApi:
         job = _find(tx, job_id)
         if job is None or not keys.opens(key, job.key_hash):
             raise Refused(401, "This is not the job's key: claim the job first, and send the key that came with it.")
+        _note(job)
         return job
 
     def _mint(self, job: Job, repo: Repo) -> tuple[str, float]:
@@ -180,6 +183,11 @@ def _find(tx: Tx, job_id: str) -> Job | None:
         return jobs.get(tx, _JOB_ID.validate_python(job_id))
     except ValidationError:
         return None
+
+
+def _note(job: Job) -> None:
+    """Let the log say whose job a request is about."""
+    trail.note(job=job.id, plan=job.plan_uid, lane=job.lane, installation=job.installation_id)
 
 
 def _use(tx: Tx, job: Job, claims: Claims) -> None:

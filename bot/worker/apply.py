@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bot import trail
 from bot.lifecycle.dependencies import ended_unmerged
 from bot.lifecycle.events import BranchExpired, CiDue
 from bot.lifecycle.lessons import newly_given
@@ -46,6 +47,7 @@ def open_new(tx: Tx, event: PlanRequested, uid: str, before: Plan | None) -> str
 
 def _follow(tx: Tx, before: Plan | None, step: Step, event: Event) -> None:
     plan = step.plan
+    trail.note(plan=plan.uid, event=event.type)
     effects, told = apart(before, step, event)
     journal.append(tx, _entry(before, step, event, told))
     _keep_jobs(tx, before, plan)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
+from bot import trail
 from bot.errors import MAX_ATTEMPTS, Permanent, RetryAt, Transient, UserError, backoff
 from bot.store import outbox, throttles
 from bot.store.deliveries import NewDelivery
@@ -74,6 +75,18 @@ class Claims:
 
     def carry_out(self, claimed: Claimed) -> None:
         """Do a claimed effect and record how it ended. Raises nothing: what can't be recorded runs out."""
+        with trail.working(
+            f"effect {claimed.kind}",
+            lane=claimed.lane,
+            effect=claimed.id,
+            key=claimed.key,
+            plan=claimed.plan_uid,
+            installation=claimed.installation_id,
+            attempt=claimed.attempt,
+        ):
+            self._carry_out(claimed)
+
+    def _carry_out(self, claimed: Claimed) -> None:
         try:
             if self._may_call(claimed):
                 self._record(self._attempt(claimed))

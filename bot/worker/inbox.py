@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from bot import trail
 from bot.errors import MAX_ATTEMPTS, Permanent, RetryAt, UserError, backoff
 from bot.store import deliveries, timers
 from bot.worker.schedule import LONGEST_PUT_OFF
@@ -40,7 +41,8 @@ def advance_one(store: Store, advance: Advance) -> bool:
     try:
         return _advance(store, advance)
     except _Failed as failed:
-        _put_off(store, failed.delivery, failed.cause)
+        with trail.bearing(lane=failed.delivery.lane, **_known(failed.delivery)):
+            _put_off(store, failed.delivery, failed.cause)
         return True
 
 
@@ -58,12 +60,19 @@ def _advance(store: Store, advance: Advance) -> bool:
         delivery = deliveries.next_open(tx)
         if delivery is None:
             return False
-        try:
-            outcome = advance(tx, delivery)
-        except Exception as cause:
-            raise _Failed(delivery, cause) from cause
-        deliveries.finish(tx, delivery, outcome)
+        with trail.working(f"delivery {delivery.event}", lane=delivery.lane, **_known(delivery)):
+            try:
+                outcome = advance(tx, delivery)
+            except Exception as cause:
+                raise _Failed(delivery, cause) from cause
+            deliveries.finish(tx, delivery, outcome)
         return True
+
+
+def _known(delivery: Delivery) -> dict[str, str | int | None]:
+    """Return what the log says of a delivery."""
+    installation = delivery.installation_id
+    return {"delivery": delivery.id, "guid": delivery.guid, "source": delivery.source, "installation": installation}
 
 
 def _put_off(store: Store, delivery: Delivery, cause: Exception) -> None:

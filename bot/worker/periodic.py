@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bot import trail
 from bot.store import throttles
 
 if TYPE_CHECKING:
@@ -41,13 +42,14 @@ def run_periodic(store: Store, task: Periodic, stop: threading.Event) -> None:
 
 def run_once(store: Store, task: Periodic, *, forced: bool = False) -> bool:
     """Run a task where the turn is free, or in any case where it is ``forced``; tell whether it ran without fault."""
-    try:
-        if not (_take_turn(store, task) or forced):
+    with trail.bearing(task=task.name):
+        try:
+            if not (_take_turn(store, task) or forced):
+                return False
+            task.run()
+        except Exception:
+            log.exception("the task %s failed; it runs again in %g seconds", task.name, task.every)
             return False
-        task.run()
-    except Exception:
-        log.exception("the task %s failed; it runs again in %g seconds", task.name, task.every)
-        return False
     return True
 
 

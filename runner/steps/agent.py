@@ -33,6 +33,7 @@ from runner.steps.recording import RunOf, asked_of, closing, open_log
 from runner.steps.redact import Redactor, carried_values
 from runner.steps.tooling import Tooling
 from runner.terms import Network
+from runner.tools import prepare
 from runner.watch import Ending
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ class Conversation:
             self._agent = agent_for(self._spec)
         except AgentError as error:
             raise Ending(Outcome.AGENT_FAILED, str(error)) from error
+        if self._agent.program and self.program.front.tools:  # a command of the policy file is told of programs alone
+            prepare()
         self._sessions = Sessions(
             job.settings.home,
             job.spec.repository.id,

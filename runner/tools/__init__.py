@@ -9,7 +9,7 @@ spoil the result of its own run, which it could do anyway.
 
 from runner.tools.folder import Executables, furnish, own_executables
 from runner.tools.records import Records
-from runner.tools.server import ToolServer
+from runner.tools.server import ToolServer, prepare
 from runner.tools.toolbox import Answer, Toolbox
 
-__all__ = ["Answer", "Executables", "Records", "ToolServer", "Toolbox", "furnish", "own_executables"]
+__all__ = ["Answer", "Executables", "Records", "ToolServer", "Toolbox", "furnish", "own_executables", "prepare"]

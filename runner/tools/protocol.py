@@ -1,11 +1,17 @@
-"""The tools over the Model Context Protocol: one session a connection, with an event loop of its own.
+"""The tools over the Model Context Protocol: a connection has an event loop of its own.
 
 The ``mcp`` package speaks; lines, bytes and messages are bounded before it sees them, and what its log says of hostile
 ones is not printed: a line on the runner's output may be taken for a workflow command.
+
+A session speaks the version of the protocol that its first request is of. Agents that know several ask first by the
+newest (``server/discover``), wait five or ten seconds, and then say ``initialize`` on the same connection. The package
+refuses that where it has heard both, after which Copilot CLI goes on without tools; so ``initialize`` always begins a
+session of its own.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
@@ -25,9 +31,9 @@ if TYPE_CHECKING:
 MAX_LINE = 2 * MAX_RESULT
 """Bytes of one message: a result, and what is around it."""
 MAX_BYTES = 16 * MAX_RESULT
-"""Bytes that one session may say in all."""
+"""Bytes that may be said on one connection in all."""
 MOST_MESSAGES = 3_000
-"""Messages of one session."""
+"""Messages of one connection."""
 for name in ("mcp", "asyncio"):
     logging.getLogger(name).addHandler(logging.NullHandler())
     logging.getLogger(name).propagate = False
@@ -36,7 +42,9 @@ for name in ("mcp", "asyncio"):
 def converse(toolbox: Toolbox, link: socket.socket, begun: bytes) -> None:
     """Speak until the other side, or the run, has ended; ``begun`` has been read already. Raises nothing of ours."""
     link.settimeout(None)
-    anyio.run(_session, toolbox, _Lines(link, begun))
+    lines = _Lines(link, begun)
+    while lines.begin():
+        anyio.run(_session, toolbox, lines)
 
 
 async def _session(toolbox: Toolbox, lines: _Lines) -> None:
@@ -68,9 +76,26 @@ class _Lines:
     def __init__(self, link: socket.socket, begun: bytes) -> None:
         self._link, self._data = link, bytearray(begun)
         self._bytes, self._messages = len(begun), 0
+        self._next: str | None = ""
+        """What the next session begins with, None where there is none."""
+        self._heard = False
+        """Whether this session has heard anything."""
+
+    def begin(self) -> bool:
+        """Return whether a session begins: the first, or one that ended the one before it."""
+        self._heard = False
+        return self._next is not None
 
     def readline(self) -> str:
-        """Return the next line, an empty one where no further is taken."""
+        """Return the session's next line, an empty one where no further is taken."""
+        line, self._next = self._next or self._read(), None
+        if self._heard and _is_handshake(line):
+            self._next = line
+            return ""
+        self._heard = True
+        return line
+
+    def _read(self) -> str:
         self._messages += 1
         while (end := self._data.find(b"\n")) < 0 and self._room():
             if not (chunk := self._receive()):
@@ -99,3 +124,11 @@ class _Lines:
 
     def flush(self) -> None:
         """Do nothing: it has been sent."""
+
+
+def _is_handshake(line: str) -> bool:
+    try:
+        message = json.loads(line) if '"initialize"' in line else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(message, dict) and message.get("method") == "initialize"

@@ -6,6 +6,7 @@ nothing but its own run. What is said on a connection: :mod:`runner.tools.client
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import socket
@@ -20,6 +21,7 @@ from runner.tools.toolbox import Answer
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
     from runner.folders import Owner
     from runner.tools.toolbox import Toolbox
@@ -37,6 +39,15 @@ LEAVE_SECONDS = 5.0
 MAX_GREETING = 64
 """Bytes of the line that says what a connection is for."""
 READ_BYTES = 1 << 16
+
+
+def prepare() -> None:
+    """Load what speaks MCP beside other work: it takes two seconds or more, and agents ask in vain for five at most."""
+    threading.Thread(target=_protocol, name="tools-prepared", daemon=True).start()
+
+
+def _protocol() -> ModuleType:
+    return importlib.import_module("runner.tools.protocol")
 
 
 class ToolServer:
@@ -118,9 +129,7 @@ class ToolServer:
                 link.settimeout(CALL_SECONDS)
                 link.sendall(json.dumps({"ok": answer.ok, "text": answer.text}).encode())
             case ["mcp"]:
-                from runner.tools.protocol import converse  # noqa: PLC0415 - two seconds, for who speaks it
-
-                converse(self._toolbox, link, rest)
+                _protocol().converse(self._toolbox, link, rest)
 
 
 _TOO_LONG = Answer(ok=False, text=f"That is longer than {MAX_RESULT} bytes, the most that is taken.")

@@ -215,6 +215,43 @@ async def _speak(command: list[str]) -> tuple[dict[str, Any], list[tuple[bool, s
         return listed, [(result.is_error, result.content[0].text) for result in results]
 
 
+DISCOVER = {
+    "jsonrpc": "2.0",
+    "id": "probe",
+    "method": "server/discover",
+    "params": {
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    },
+}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}},
+}
+"""What agents say that waited in vain for an answer to :data:`DISCOVER`."""
+
+
+@pytest.mark.parametrize("between", [b"", b'{"jsonrpc":"2.0","method":"notifications/cancelled"}\n'])
+def test_who_was_not_answered_in_time_may_shake_hands_all_the_same(run: Run, between: bytes):
+    first, second = (json.dumps(message).encode() + b"\n" for message in (DISCOVER, INITIALIZE))
+    listing = b'{"jsonrpc":"2.0","id":2,"method":"tools/list"}\n'
+    with run.link() as link, link.makefile("rb") as answers:
+        link.sendall(b"mcp\n" + first + between + second)
+        answered = {}
+        while 1 not in answered:
+            answer = json.loads(answers.readline())
+            answered[answer["id"]] = answer
+        assert answered[1]["result"]["protocolVersion"] == "2025-11-25"
+        link.sendall(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n' + listing)
+        tools = json.loads(answers.readline())["result"]["tools"]
+    assert [tool["name"] for tool in tools] == list(run.toolbox.allowed)
+
+
 def _require_spoken(run: Run, command: list[str]) -> None:
     listed, answers = anyio.run(_speak, command)
     assert listed == {tool: schema_of(tool, Unit.EXECUTE_PLAN) for tool in run.toolbox.allowed}

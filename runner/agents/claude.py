@@ -25,7 +25,7 @@ from runner.agents.base import (
     shortened,
     table,
 )
-from runner.agents.mcp import CALL_SECONDS, START_SECONDS, servers
+from runner.agents.mcp import PATIENCE_SECONDS, servers
 from runner.terms import Api
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ class Claude:
         own = {
             "CLAUDE_CONFIG_DIR": str(run.home / ".claude"),
             "CLAUDE_CODE_MAX_RETRIES": str(MAX_RETRIES),
-            "MCP_TIMEOUT": str(START_SECONDS * 1000),
-            "MCP_TOOL_TIMEOUT": str(CALL_SECONDS * 1000),
+            "MCP_TIMEOUT": str(PATIENCE_SECONDS * 1000),
+            "MCP_TOOL_TIMEOUT": str(PATIENCE_SECONDS * 1000),
             **QUIET,
             **({"IS_SANDBOX": "1"} if os.geteuid() == 0 else {}),  # without it, root is refused the permission mode
         }

@@ -23,7 +23,7 @@ from runner.agents.base import (
     table,
 )
 from runner.agents.home import log_lines
-from runner.agents.mcp import CALL_SECONDS, SERVER, START_SECONDS
+from runner.agents.mcp import PATIENCE_SECONDS, SERVER
 from runner.terms import Api
 
 if TYPE_CHECKING:
@@ -126,8 +126,8 @@ def _servers(run: AgentRun) -> list[str]:
         "command": json.dumps(program),
         "args": json.dumps(arguments),
         "required": "true",
-        "startup_timeout_sec": str(START_SECONDS),
-        "tool_timeout_sec": str(CALL_SECONDS),
+        "startup_timeout_sec": str(PATIENCE_SECONDS),
+        "tool_timeout_sec": str(PATIENCE_SECONDS),
         "default_tools_approval_mode": json.dumps("approve"),
         "omit_tools_from": json.dumps(["deferred"]),
     }

@@ -31,7 +31,7 @@ from runner.agents.base import (
     table,
 )
 from runner.agents.home import log_lines
-from runner.agents.mcp import CALL_SECONDS, servers
+from runner.agents.mcp import PATIENCE_SECONDS, servers
 from runner.agents.models import api_of
 from runner.terms import Api
 
@@ -96,7 +96,7 @@ class Copilot:
 
     def files(self, run: AgentRun) -> dict[str, str]:
         """Return the servers it may start: the run's tools, and whatever was named there before is gone."""
-        named = servers(run, tools=["*"], timeout=CALL_SECONDS * 1000)
+        named = servers(run, tools=["*"], timeout=PATIENCE_SECONDS * 1000)
         return {".copilot/mcp-config.json": json.dumps({"mcpServers": named})}
 
     def parse(self, run: AgentRun, stream: Iterable[bytes], exit_code: int | None) -> AgentResult:

@@ -23,7 +23,7 @@ from runner.agents.base import (
     table,
 )
 from runner.agents.home import log_lines
-from runner.agents.mcp import CALL_SECONDS, servers
+from runner.agents.mcp import PATIENCE_SECONDS, servers
 from runner.terms import Api
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Gemini:
         return [
             *(self.program, "-p", prompt_of(run), "-o", "stream-json"),
             *(["-m", run.spec.model] if run.spec.model else []),
-            *("--approval-mode", "yolo", "--skip-trust"),
+            *("--approval-mode", "yolo", "--skip-trust", "--extensions", "none"),
             *("--include-directories", str(run.result_file.parent)),
             *("--resume" if run.resume else "--session-id", run.session),
         ]
@@ -85,7 +85,7 @@ class Gemini:
             "context": {"fileName": ["GEMINI.md", "AGENTS.md"]},
             "privacy": {"usageStatisticsEnabled": False},
             "telemetry": {"enabled": False},
-            "mcpServers": servers(run, trust=True, timeout=CALL_SECONDS * 1000),
+            "mcpServers": servers(run, trust=True, timeout=PATIENCE_SECONDS * 1000),
         }
         if run.endpoint is not None:
             settings["security"] = {"auth": {"selectedType": "gemini-api-key"}}

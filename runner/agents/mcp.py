@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 
 SERVER = "twogate"
 """What agents know the server by; part of the names that its tools have for the model."""
-START_SECONDS = 60
-"""Seconds that the server may take to start: some agents' own five or ten are short on a busy machine."""
-CALL_SECONDS = 120
-"""Seconds that an agent waits for an answer of it: several would wait for hours."""
+PATIENCE_SECONDS = 60
+"""Seconds that an agent waits for the server, to start and to answer (some have one setting for both): their own five
+or ten are short on a busy machine, and several would wait for hours. The server gives up a call after half of it."""
 
 
 def servers(run: AgentRun, **more: object) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.base import (
@@ -38,7 +39,7 @@ from runner.agents.base import (
     shortened,
     table,
 )
-from runner.agents.mcp import SERVER, START_SECONDS
+from runner.agents.mcp import PATIENCE_SECONDS, SERVER
 from runner.agents.models import api_of
 from runner.terms import Api
 
@@ -67,6 +68,8 @@ QUIET = {
 """Nothing is downloaded or shared, an overflow ends the run, and the work tree can't change how it is set up."""
 INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
 """Where a repository tells agents about itself; it reads the first that is there."""
+CONFIGURED, CONFIGURATIONS = (".config/opencode", ".opencode"), ("config.json", "opencode.json", "opencode.jsonc")
+"""Folders of HOME, and files in them, that it puts together with what it is told in a variable."""
 CHAT_PACKAGE = "@ai-sdk/openai-compatible"
 """The built-in client for Chat Completions."""
 SESSION = re.compile(r"ses_[A-Za-z0-9]{1,64}")
@@ -104,9 +107,9 @@ class OpenCode:
         own = {"OPENCODE_CONFIG_CONTENT": json.dumps(_configuration(run)), **QUIET}
         return common_environment(run, offered, names) | own
 
-    def files(self, run: AgentRun) -> dict[str, str]:  # noqa: ARG002 - others have some
-        """Return none."""
-        return {}
+    def files(self, run: AgentRun) -> dict[str, str]:  # noqa: ARG002 - others look
+        """Return what takes the place of every configuration that an earlier run may have left in HOME."""
+        return {f"{folder}/{name}": "{}" for folder, name in product(CONFIGURED, CONFIGURATIONS)}
 
     def parse(self, run: AgentRun, stream: Iterable[bytes], exit_code: int | None) -> AgentResult:
         """Read the stream; see the module's head for what is trusted in it."""
@@ -160,7 +163,7 @@ def _configuration(run: AgentRun) -> dict[str, Any]:
         "instructions": [str(run.worktree / name) for name in INSTRUCTIONS if (run.worktree / name).is_file()][:1],
         "enabled_providers": [provider],
         "provider": {provider: declared},
-        "mcp": {SERVER: {"type": "local", "command": command, "timeout": START_SECONDS * 1000}} if command else {},
+        "mcp": {SERVER: {"type": "local", "command": command, "timeout": PATIENCE_SECONDS * 1000}} if command else {},
         "permission": {
             "*": "allow",
             "task": "deny",

@@ -34,6 +34,8 @@ DESCRIPTIONS = {
     ),
 }
 """What an agent is told of each tool."""
+OURS = ("title", "description")
+"""What pydantic makes of our own names and docstrings; what fields mean stands in the unit's instructions."""
 
 
 class Saying(Message):
@@ -64,5 +66,14 @@ def arguments_of(tool: Tool, unit: Unit) -> type[Message]:
 
 
 def schema_of(tool: Tool, unit: Unit) -> dict[str, Any]:
-    """Return the JSON Schema of the same."""
-    return arguments_of(tool, unit).model_json_schema()
+    """Return the JSON Schema of the same, without :data:`OURS`: each of an agent's requests to its model carries it."""
+    bare: dict[str, Any] = _bare(arguments_of(tool, unit).model_json_schema())
+    return bare
+
+
+def _bare(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_bare(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    return {name: _bare(value) for name, value in part.items() if not (name in OURS and isinstance(value, str))}

@@ -1,6 +1,7 @@
 """Agents that can speak to their models in several ways: the meter counts each of them, with the real program.
 
-Codex offers its newer models one tool that runs JavaScript, and its older ones a tool for each thing.
+Codex offers its newer models one tool that runs JavaScript, and its older ones a tool for each thing. The run's own
+tools are offered in each format, too.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from runner.agents.tiers import MODELS
 from runner.contract import Outcome
 from runner.terms import Api, Tier
 from tests.agents.clis import Cli
-from tests.agents.scenarios import SCENARIOS
+from tests.agents.scenarios import GOOD, SCENARIOS
 from tests.agents.stage import stage
 
 if TYPE_CHECKING:
@@ -34,13 +35,14 @@ pytestmark = pytest.mark.agents
     ],
     ids=lambda value: value if isinstance(value, Api) else value.name,
 )
-def test_a_file_is_edited_and_every_token_counted(cli: Cli, api: Api, tmp_path: Path) -> None:
+def test_a_file_is_edited_the_result_submitted_and_every_token_counted(cli: Cli, api: Api, tmp_path: Path) -> None:
     if cli.program is None:
         pytest.skip(f"not tested: {cli.name} is not installed; run `make test-agents`")
-    scenario = SCENARIOS[0]
-    with stage(tmp_path, cli, scenario.script) as played:
+    scenario = next(each for each in SCENARIOS if each.name == "submits")
+    with stage(tmp_path, cli, scenario.script, **scenario.fields) as played:
         report = played.run()
         assert report.outcome is Outcome.VERIFIED, f"{report.sentence}\n{report.output_tail}"
         assert {seen.api for seen in played.api.main} == {api}
         scenario.check(played)
+        assert GOOD in played.lab.shown("calc.py")
         played.require_equal_ledger()

@@ -115,6 +115,12 @@ def test_a_result_comes_back_with_every_fault_until_it_fits_and_the_last_one_cou
     assert not hard.ok
 
 
+def test_schemas_say_nothing_but_what_fits():
+    schemas = [schema_of(tool, unit) for tool in ALL for unit in Unit]
+    assert not any('"description": "' in json.dumps(schema) for schema in schemas), "docstrings are for us"
+    assert schema_of(Tool.RECOMMEND, Unit.EXECUTE_PLAN)["properties"]["title"]["minLength"] == 1, "a field, no heading"
+
+
 def test_a_result_must_keep_the_rules_beyond_its_schema():
     tools = box(Unit.CREATE_PLAN, objection=lambda plan: "title: no." if plan.title == "No" else "")
     assert "title: no." in tools.call(Tool.SUBMIT, PLAN | {"title": "No"}).text

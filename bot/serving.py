@@ -24,12 +24,18 @@ from bot.intake import webhook
 from bot.store.engine import open_store
 from bot.store.throttles import write_limits
 from bot.tracing import traced
-from bot.web import hooks, login_pages, runner_pages, schema
+from bot.web import dashboard, hooks, login_pages, runner_pages, schema
 from bot.web.app import create_app
+from bot.web.books import Books
+from bot.web.catalogue import Catalogue
+from bot.web.dashboard.frame import House
+from bot.web.limits import DOING, Limiter
 from bot.web.login import Login
 from bot.web.oidc import Keys, Verifier
+from bot.web.people import People
 from bot.web.runner_api import RunnerApi
 from bot.web.sessions import Sessions
+from bot.web.views import Views
 from bot.worker.assemble import build_worker
 from bot.worker.pace import Pace
 from bot.worker.schedule import USUAL, Periods
@@ -114,12 +120,29 @@ def web(parts: Parts) -> WSGIApplication:
         decrypt=vault.decrypt,
         actions_rate=settings.actions_rate,
     )
+    login = sign_in(parts)
     return create_app(
         webhook.blueprint(parts.store, settings.webhook_secret),
         hooks.blueprint(parts.store, HookSecrets(settings), parts.now),
         runner_pages.blueprint(api),
         schema.blueprint(),
-        login_pages.blueprint(sign_in(parts)),
+        login_pages.blueprint(login),
+        *([] if login is None else [dashboard.blueprint(_house(parts, login))]),
+    )
+
+
+def _house(parts: Parts, login: Login) -> House:
+    """Return what the dashboard's pages are made of."""
+    github = parts.settings.github_url
+    return House(
+        store=parts.store,
+        catalogue=Catalogue(parts.store, Views(github)),
+        books=Books(parts.store, parts.now),
+        people=People(parts.store, parts.gateway.of_people(), parts.now),
+        login=login,
+        doing=Limiter(DOING, parts.now),
+        github=github,
+        now=parts.now,
     )
 
 

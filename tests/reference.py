@@ -31,6 +31,7 @@ AREAS = {
     "bot/lifecycle/wording": "Texts on GitHub",
     "bot/lifecycle": "Plans, commands, policy",
     "bot/worker": "The bot's engine",
+    "bot/web/dashboard": "The dashboard",
     "bot/web": "What runners may send and how they are known",
     "bot/intake": "Webhooks",
     "bot/github": "Calls to GitHub",

@@ -34,6 +34,8 @@ class Brief(Frozen):
     """Of the plan as written, else of the issue."""
     state: State
     waiting_on: WaitingOn | None
+    since: float | None = None
+    """When it came to this state, or began to wait for this."""
     held: tuple[HoldCause, ...] = ()
     requester: Person
     requested_at: float
@@ -69,6 +71,7 @@ class Brief(Frozen):
             title=revision.document.title if revision else plan.issue.title,
             state=plan.state,
             waiting_on=plan.waiting_on,
+            since=plan.since,
             held=plan.hold.causes if plan.hold else (),
             requester=plan.requester,
             requested_at=plan.requested_at,

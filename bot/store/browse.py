@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Select, case, func, select, tuple_, union_
 from bot.lifecycle.brief import Brief
 from bot.lifecycle.costs import Amount
 from bot.lifecycle.plan import Plan
+from bot.lifecycle.queue import ORDER
 from bot.lifecycle.states import State, WaitingOn
 from bot.store import plan_costs, usage
 from bot.store.documents import load
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 MOST_ARMS = 60
 """Repositories times states that one statement looks into one by one, each from its newest row on; beyond that it
 sorts what they have together, which costs more with every plan."""
+MOST_QUEUED = 100
+"""Approved plans, those approved first, among which the first of the queue are looked for."""
 RUNNERS_SPAN = 30 * 86_400.0
 """How far back (seconds) a runner is known by its last report."""
 
@@ -158,6 +161,23 @@ def plans_page(
     )
     rows = tx.execute(_listed(found).order_by(c.created_at.desc(), c.uid.desc()))
     return [_as_listed(row) for row in rows]
+
+
+def first_of(tx: Tx, repositories: Collection[int], state: State, limit: int) -> list[Listed]:
+    """Return the first plans of a state: of approved ones those that start first, of others the newest."""
+    if state is not State.APPROVED:
+        return plans_page(tx, repositories, PlanFilters(states=(state,)), None, limit)
+    c = plans.c
+    waiting = (c.repository_id.in_(repositories), c.state == state)
+    found = select(select(c.uid).where(*waiting).order_by(c.approved_at).limit(MOST_QUEUED).subquery())
+    return sorted(map(_as_listed, tx.execute(_listed(found))), key=_turn)[:limit]
+
+
+def briefs(tx: Tx, repositories: Collection[int], uids: Collection[str]) -> dict[str, Brief]:
+    """Return these plans in brief, of those that may be seen."""
+    c = plans.c
+    query = _listed(select(c.uid).where(c.uid.in_(uids), c.repository_id.in_(repositories)))
+    return {listed.brief.uid: listed.brief for listed in map(_as_listed, tx.execute(query))}
 
 
 def counts_by_state(tx: Tx, repositories: Collection[int]) -> dict[State, int]:
@@ -341,6 +361,12 @@ def _as_listed(row: Row[Any]) -> Listed:
     else:
         brief = Brief.model_validate(load(row.brief))
     return Listed(brief, row.created_at, row.updated_at, row.approved_at)
+
+
+def _turn(listed: Listed) -> tuple[int, int, float]:
+    """Sort approved plans as the queue does, as far as a list knows."""
+    brief = listed.brief
+    return brief.place or MOST_QUEUED, ORDER.index(brief.priority), listed.approved_at or 0.0
 
 
 def _as_logged(row: Row[Any]) -> Logged:

@@ -19,7 +19,7 @@ from bot.web.people import NOT_VISIBLE
 from bot.web.refusal import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from bot.lifecycle.plan import Plan
     from bot.store.browse import JobFilters, JournalFilters, PlanFilters
@@ -46,6 +46,18 @@ class Catalogue:
             spent = browse.spent(tx, [each.brief.uid for each in page])
         items = [self.views.summary(each, spent[each.brief.uid]) for each in page]
         return wire.Page(items=items, next=marks.written(page[-1].mark) if more else None)
+
+    def by_state(
+        self, seen: Collection[int], states: Iterable[State], limit: int
+    ) -> dict[State, list[wire.PlanSummary]]:
+        """Return the first plans of each of these states: of approved ones those that start first, else the newest."""
+        with self.store.read() as tx:
+            found = {state: browse.first_of(tx, seen, state, limit) for state in states}
+            spent = browse.spent(tx, [each.brief.uid for listed in found.values() for each in listed])
+        return {
+            state: [self.views.summary(each, spent[each.brief.uid]) for each in listed]
+            for state, listed in found.items()
+        }
 
     def overview(self, seen: Collection[int]) -> wire.Overview:
         """Return how many plans are in each state."""

@@ -40,7 +40,7 @@ def blueprint(login: Login | None) -> Blueprint:
     pages = Blueprint("login", __name__)
     pages.after_request(private)
     if login is None:
-        for address in ("/login", "/login/<path:_rest>", "/logout"):
+        for address in ("/", "/login", "/login/<path:_rest>", "/logout"):
             pages.add_url_rule(address, "closed", _closed, methods=["GET", "POST"])
         return pages
 

@@ -6,16 +6,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from bot import wire
-from bot.lifecycle.states import Limit, State, WaitingOn
+from bot.lifecycle.states import State
 from bot.lifecycle.wording.links import Links
-from bot.lifecycle.wording.words import HOLDS, WAITS
+from bot.web.reasons import reason
 from runner.contract import GateResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from decimal import Decimal
 
-    from bot.lifecycle.brief import Brief
     from bot.lifecycle.costs import Amount, JobCost, PlanCost
     from bot.lifecycle.plan import Approval, Failure, Plan, Repo, Review, Revision
     from bot.lifecycle.records import Learned, Person, Recommended
@@ -115,6 +114,7 @@ class Views:
             "state": brief.state,
             "waiting_on": brief.waiting_on,
             "reason": reason(brief),
+            "since": moment(brief.since),
             "held": list(brief.held),
             "requester": person(brief.requester),
             "requested_at": moment(brief.requested_at),
@@ -192,25 +192,6 @@ def money(amount: Amount) -> wire.Money:
 def total(amount: Amount) -> wire.Total:
     """Return a sum that is no money."""
     return wire.Total(value=None if amount.value is None else float(amount.value), at_least=amount.at_least)
-
-
-def reason(brief: Brief) -> str:
-    """Return why a plan stands where it stands, in words."""
-    if brief.held:
-        return HOLDS[brief.held[0]]
-    if brief.state is State.FAILED:
-        return brief.failure
-    if brief.waiting_on is None:
-        return ""
-    said = f"Waits for {WAITS[brief.waiting_on]}"
-    if brief.limit is Limit.HOST:
-        said += ": all are taken that this bot has for all its repositories together"
-    elif brief.waits_for:
-        at_work = "at work now: " if brief.waiting_on is WaitingOn.SLOT else ""
-        said += f": {at_work}{', '.join(brief.waits_for)}"
-    if brief.in_vain:
-        said += f"; ended unmerged: {', '.join(brief.in_vain)}"
-    return f"{said}."
 
 
 def up(plan: Plan) -> wire.Up | None:

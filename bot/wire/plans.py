@@ -51,6 +51,8 @@ class PlanSummary(Wire):
     waiting_on: WaitingOn | None
     reason: str
     """What it waits for, in words; empty where nothing is to be said."""
+    since: AwareDatetime | None
+    """When it came to this state, or began to wait for this."""
     held: list[HoldCause]
     """Every cause that makes it stand still."""
     requester: PersonView

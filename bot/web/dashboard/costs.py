@@ -1,0 +1,179 @@
+"""``/costs``: what a period cost and what came of it, its trends, and the same for spreadsheets and programs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from flask import Response, request, url_for
+
+from bot.lifecycle import periods
+from bot.lifecycle.exports import figures_csv, plain_accounts
+from bot.lifecycle.figures import STAGES
+from bot.lifecycle.states import Gate
+from bot.web.dashboard import times
+from bot.web.dashboard.charts import Chart, Kind, Series, Value, chart
+from bot.web.dashboard.frame import visit
+from bot.web.dashboard.shown import dollars
+from bot.web.refusal import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from decimal import Decimal
+
+    from flask import Blueprint
+
+    from bot.lifecycle.costs import Amount
+    from bot.lifecycle.happened import Happened
+    from bot.web.books import Book
+    from bot.web.dashboard.frame import House
+
+USUAL = "30d"
+CHOICES = {"7d": "7 days", "30d": "30 days", "90d": "90 days", "365d": "a year"}
+"""Periods that the page offers beside months; a month is written as 2026-11."""
+PERCENT, CENT = 100, 0.01
+UNITS = ((times.DAY, "d"), (times.HOUR, "h"), (times.MINUTE, "min"))
+"""Units in which waits are drawn."""
+
+
+def add_to(pages: Blueprint, house: House) -> None:
+    """Add the page and its exports."""
+
+    @pages.get("/costs")
+    def costs() -> Response:
+        name, book = _book(house)
+        total = book.accounts.total
+        kept: dict[str, Any] = {"period": name, "repository": request.args.get("repository") or None}
+        return house.render(
+            "costs.html",
+            total=total,
+            accounts=book.accounts,
+            charts=_charts(book),
+            stages=list(zip(STAGES, total.stages, strict=True)),
+            gates_of=list(Gate),
+            period=name,
+            months=_months(house.now()),
+            choices=CHOICES,
+            worked_out=book.at,
+            csv=url_for("dashboard.costs_csv", **kept),
+            json=url_for("dashboard.costs_json", **kept),
+            repository=request.args.get("repository", ""),
+        )
+
+    @pages.get("/costs.csv")
+    def costs_csv() -> Response:
+        name, book = _book(house)
+        named = {"all": book.accounts.total, **book.accounts.organisations, **book.accounts.repositories}
+        return _file(figures_csv(named), "text/csv", f"twogate-costs-{name}.csv")
+
+    @pages.get("/costs.json")
+    def costs_json() -> Response:
+        name, book = _book(house)
+        text = json.dumps(plain_accounts(book.accounts), indent=1)
+        return _file(text, "application/json", f"twogate-costs-{name}.json")
+
+
+def _book(house: House) -> tuple[str, Book]:
+    """Return the period that the address names, and its figures. Raises ``Refused`` 400 for what is no period."""
+    name = request.args.get("period") or USUAL
+
+    def period(now: float) -> tuple[float, float]:
+        days = name.removesuffix("d")
+        known = name.endswith("d") and days.isdecimal() and len(days) < 5  # noqa: PLR2004 - years of days
+        return periods.last_days(int(days), now) if known else periods.month(name, now)
+
+    try:
+        return name, house.books.book(visit().chosen(), name, period)
+    except periods.PeriodError as error:
+        raise Refused(400, str(error)) from error
+
+
+def _months(now: float) -> list[str]:
+    """Return this month and the eleven before it, as the address writes them."""
+    found, at = [], now
+    for _ in range(12):
+        found.append(periods.month_name(at))
+        at = periods.month_start(at) - 1
+    return found
+
+
+def _file(text: str, kind: str, name: str) -> Response:
+    return Response(text, mimetype=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+def _charts(book: Book) -> dict[str, Chart]:
+    """Return the drawings of the page."""
+    weeks, spent = _names(book.weeks), _names(book.spent)
+    by = "day" if len(book.spent) != len(book.weeks) else "week"
+    return {
+        "spend": chart(
+            f"Spent each {by}",
+            f"{dollars(book.accounts.total.spend).capitalize()} in the whole period, on agents and Actions.",
+            Kind.BARS,
+            spent,
+            [Series("Spent", _amounts(each.spend for each in book.spent))],
+            _money,
+        ),
+        "each": chart(
+            "Cost per merged pull request",
+            "All that was spent in a week, divided by what was merged in it.",
+            Kind.LINES,
+            weeks,
+            [Series("Cost per merged pull request", _amounts(each.cost_per_merged for each in book.weeks))],
+            _money,
+        ),
+        "denied": chart(
+            "Denial rate",
+            "Pull requests closed unmerged, of those decided in a week.",
+            Kind.LINES,
+            weeks,
+            [Series("Denial rate", _shares([each.denial_rate.value for each in book.weeks]))],
+            lambda value: f"{value:g} %",
+        ),
+        "waits": _waits(book.weeks, weeks),
+    }
+
+
+def _waits(points: Sequence[Happened], names: Sequence[str]) -> Chart:
+    """Return how long people took at both gates, in the unit that fits the longest wait."""
+    known = [seconds for each in points for seconds in each.waits.values() if seconds is not None]
+    unit, sign = next((pair for pair in UNITS if max(known, default=0) >= pair[0] * 2), UNITS[-1])
+    return chart(
+        "How long people took to decide",
+        "Median wait at each gate, of what was decided in a week.",
+        Kind.LINES,
+        names,
+        [Series(f"At the {gate} gate", _lengths([each.waits[gate] for each in points], unit)) for gate in Gate],
+        lambda value: f"{value:g} {sign}",
+    )
+
+
+def _names(points: Sequence[Happened]) -> list[str]:
+    return [f"{times.moment(each.since).day} {times.moment(each.since):%b}" for each in points]
+
+
+def _amounts(amounts: Iterable[Amount | None]) -> tuple[Value, ...]:
+    return tuple(
+        Value(None, "none merged")
+        if each is None
+        else Value(None if each.value is None else float(each.value), dollars(each))
+        for each in amounts
+    )
+
+
+def _shares(shares: Iterable[Decimal | None]) -> tuple[Value, ...]:
+    return tuple(
+        Value(None, "none decided") if each is None else Value(float(each) * PERCENT, f"{each:.0%}") for each in shares
+    )
+
+
+def _lengths(seconds: Iterable[float | None], unit: float) -> tuple[Value, ...]:
+    return tuple(
+        Value(None, "none decided") if each is None else Value(each / unit, times.length(each)) for each in seconds
+    )
+
+
+def _money(value: float) -> str:
+    """Return a value of an axis: as many digits as its ticks differ by."""
+    places = 0 if value >= PERCENT or value == int(value) else 2 if value >= CENT else 4
+    return f"${value:,.{places}f}"

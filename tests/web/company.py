@@ -1,0 +1,501 @@
+"""A company that has used Twogate for a while: plans in every state, with their journals, jobs and costs.
+
+The same for the same seed. Rows are written as the product writes them, many at a time, so that ten thousand plans take
+seconds; how they came about is told by few steps, as far as pages and figures show them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from bot.lifecycle.choices import Choices, PlanPriority
+from bot.lifecycle.plan import (
+    Approval,
+    Failure,
+    IssueSnapshot,
+    Job,
+    Person,
+    Plan,
+    Recommended,
+    Repo,
+    Review,
+    Revision,
+)
+from bot.lifecycle.policy import parse_policy
+from bot.lifecycle.states import Gate, State, Via, WaitingOn
+from bot.store import plans
+from bot.store.documents import dump
+from bot.store.schema import jobs as jobs_table
+from bot.store.schema import journal as journal_table
+from bot.store.schema import plans as plans_table
+from bot.store.schema import repositories as repositories_table
+from bot.store.schema import usage as usage_table
+from runner.contract import FileChange, GateResult, GateStatus, JobKind, Outcome, Report, Usage, UsdSource, Work
+from runner.results import ExecutionSummary, PlanDocument, Recommendation, Unit, Verdict
+from runner.terms import GateSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Insert
+
+    from bot.store.engine import Store, Tx
+
+DAY, HOUR, MINUTE = 86_400.0, 3_600.0, 60.0
+MIA, TOM, ALICE, BOB = (Person(id=n, login=name) for n, name in enumerate(("mia", "tom", "alice", "bob"), 11))
+REPOS = tuple(
+    Repo(id=500 + n, owner="acme", name=name, installation_id=7)
+    for n, name in enumerate(("shop", "billing", "mobile-app"))
+)
+POLICY = parse_policy("""
+agent: {cli: claude, model: sonnet}
+budget: {usd: 5, minutes: 45}
+gates:
+  - {name: tests, run: "pytest -q", timeout: 10m}
+  - {name: lint, run: "ruff check ."}
+  - {name: types, run: "mypy shop", blocking: false}
+""")
+GATES = tuple(
+    GateSpec(name=name, run=run, blocking=name != "types")
+    for name, run in (("tests", "pytest -q"), ("lint", "ruff check ."), ("types", "mypy shop"))
+)
+TITLES = (
+    "Round the basket's total to the cent", "Retry webhooks with a growing pause", "Show prices in the visitor's currency",
+    "Cache the catalogue for a minute", "Validate IBANs before the transfer", "Export invoices as CSV",
+    "Log out on every device", "Paginate the list of orders", "Send receipts in the buyer's language",
+    "Reject orders without an address", "Move the settings into one module", "Make the search ignore accents",
+    "Keep the cart after signing in", "Warn before a subscription ends", "Compress pictures on upload",
+    "Replace the home-made date parser", "Time out slow calls to the carrier", "Count failed logins by address",
+    "Show why a payment was declined", "Remove the legacy checkout",
+)  # fmt: skip
+ENDS = {
+    "merged": 52, "denied": 6, "refused": 7, "returned": 4, "cancelled": 4, "failed": 4, "icebox": 3,
+    "writing": 3, "plan": 5, "queued": 4, "executing": 3, "diff": 5, "pull": 4,
+}  # fmt: skip
+"""How far plans have come -> how many of about a hundred."""
+NEW = {"writing", "plan", "queued", "executing", "diff", "pull", "failed"}
+"""Those that are still under way began lately."""
+PATCH = """\
+diff --git a/shop/basket.py b/shop/basket.py
+index 3f1c2aa..9d0be41 100644
+--- a/shop/basket.py
++++ b/shop/basket.py
+@@ -1,5 +1,9 @@
+ \"\"\"What a visitor is about to buy.\"\"\"
+ ·
++from decimal import ROUND_HALF_UP, Decimal
++
++CENT = Decimal("0.01")
++
+ ·
+ class Basket:
+     \"\"\"Items with their prices in euros.\"\"\"
+@@ -11,11 +15,12 @@ class Basket:
+         \"\"\"Put ``count`` pieces of an item into the basket.\"\"\"
+         if count < 1:
+             raise ValueError("count must be at least 1")
+-        self.items.append((name, price, count))
++        self.items.append((name, Decimal(str(price)), count))
+ ·
+     def total(self):
+-        \"\"\"Return what all items cost together.\"\"\"
+-        return sum(price * count for _, price, count in self.items)
++        \"\"\"Return what all items cost together, rounded to the cent.\"\"\"
++        total = sum((price * count for _, price, count in self.items), Decimal())
++        return total.quantize(CENT, ROUND_HALF_UP)
+ ·
+     def is_empty(self):
+         \"\"\"Return whether there is nothing to pay for.\"\"\"
+diff --git a/tests/test_basket.py b/tests/test_basket.py
+index 77a0b21..c2f4e90 100644
+--- a/tests/test_basket.py
++++ b/tests/test_basket.py
+@@ -14,6 +15,11 @@ class BasketTest(unittest.TestCase):
+         basket.add("cup", 8)
+         self.assertEqual(basket.total(), 15)
+ ·
++    def test_a_total_has_no_fractions_of_a_cent(self):
++        basket = Basket()
++        basket.add("tea", 0.1, 3)
++        self.assertEqual(basket.total(), Decimal("0.30"))
++
+     def test_nothing_can_be_added_zero_times(self):
+         with self.assertRaises(ValueError):
+             Basket().add("tea", 3.5, 0)
+""".replace("·", "")
+
+
+@dataclass
+class Rows:
+    """What is to be stored of one or many plans."""
+
+    plans: list[dict[str, Any]] = field(default_factory=list)
+    journal: list[dict[str, Any]] = field(default_factory=list)
+    jobs: list[dict[str, Any]] = field(default_factory=list)
+    usage: list[dict[str, Any]] = field(default_factory=list)
+
+
+def found(store: Store, count: int, now: float, *, first: int = 1, days: int = 90) -> list[Plan]:
+    """Store so many plans of the last ``days``; return them, the oldest first."""
+    chance = random.Random(first)
+    ends = [end for end, weight in ENDS.items() for _ in range(weight)]
+    kept, made = Rows(), []
+    with store.write() as tx:
+        for number in range(first, first + count):
+            end = ends[number % len(ends)] if number <= len(ends) else chance.choice(ends)
+            back = chance.uniform(0.1, 3) if end in NEW else chance.uniform(3, days)
+            story = Story(chance, number, end, now - back * DAY)
+            made.append(story.tell(tx, kept))
+        _write(tx, kept)
+    return sorted(made, key=lambda plan: plan.requested_at)
+
+
+def _write(tx: Tx, rows: Rows) -> None:
+    tx.connection.execute(tx.insert(repositories_table).on_conflict_do_nothing(), [repo.model_dump() for repo in REPOS])
+    for table, values in (
+        (plans_table, rows.plans), (jobs_table, rows.jobs), (usage_table, rows.usage), (journal_table, sorted(rows.journal, key=lambda row: row["at"])),
+    ):  # fmt: skip
+        if values:
+            insert: Insert = table.insert()
+            tx.connection.execute(insert, values)
+
+
+class Story:
+    """How one plan came about, told step by step."""
+
+    def __init__(self, chance: random.Random, number: int, end: str, at: float) -> None:
+        self.chance, self.number, self.end, self.at = chance, number, end, at
+        self.uid = hashlib.sha256(f"plan {number}".encode()).hexdigest()[:12]
+        self.repo = REPOS[number % len(REPOS)]
+        self.title = TITLES[number % len(TITLES)]
+        self.head = hashlib.sha256(f"head {number}".encode()).hexdigest()[:40]
+        self.sha = hashlib.sha256(f"text {number}".encode()).hexdigest()
+        self.state, self.waiting = State.DRAFT, WaitingOn.RUNNER
+        self.asked_at, self.since = at, at
+        self.values: dict[str, Any] = {}
+        self.rows = Rows()
+        self.jobs = self.lines = 0
+
+    def tell(self, tx: Tx, kept: Rows) -> Plan:
+        """Put the plan's rows to those that are kept."""
+        self.line("plan_requested", State.DRAFT, WaitingOn.RUNNER, "a plan was asked for", by=TOM, first=True)
+        for step in self.steps():
+            step()
+        plan = self.plan()
+        columns = plans._columns(tx, plan)
+        kept.plans.append(
+            columns | {"uid": self.uid, "created_at": self.asked_at, "updated_at": self.at, "poll_at": None}
+        )
+        for name in ("journal", "jobs", "usage"):
+            getattr(kept, name).extend(getattr(self.rows, name))
+        return plan
+
+    def steps(self) -> Iterator[Any]:  # noqa: PLR0911 - where plans end
+        """Yield what happened, up to where the plan stands now."""
+        yield from (self.dispatched, self.written) if self.end != "writing" else (self.planning,)
+        if self.end in {"writing", "plan"}:
+            return
+        if self.end in {"refused", "cancelled", "icebox"}:
+            yield self.refused if self.end == "refused" else self.cancelled if self.end == "cancelled" else self.shelved
+            return
+        yield self.approved
+        if self.end == "queued":
+            return
+        yield self.started
+        if self.end == "executing":
+            yield self.executing
+            return
+        if self.end == "failed":
+            yield self.failed
+            return
+        yield from (self.verified, self.reviewed)
+        if self.end == "diff":
+            return
+        if self.end == "returned":
+            yield self.refused
+            return
+        yield from (self.let_through, self.opened)
+        if self.end in {"merged", "denied"}:
+            yield self.merged if self.end == "merged" else self.denied
+
+    # steps
+
+    def dispatched(self) -> None:
+        self.after(5)
+        self.line("job_dispatched", self.state, self.waiting, f"run {self.run}")
+        self.line("status_posted", self.state, self.waiting, "status comment noted")
+
+    def planning(self) -> None:
+        self.dispatched()
+        self.at = max(self.at, self.asked_at + 40)
+        self.job(JobKind.PLAN, Unit.CREATE_PLAN, None, 0)
+
+    def written(self) -> None:
+        seconds = self.chance.uniform(50, 200)
+        self.after(seconds)
+        self.job(JobKind.PLAN, Unit.CREATE_PLAN, Outcome.PLANNED, seconds)
+        self.line("plan_written", State.DRAFT, WaitingOn.BOT, "revision 1 written: plan")
+        self.line("plan_posted", State.DRAFT, WaitingOn.PLAN_DECISION, "revision 1 posted")
+        document = PlanDocument(
+            verdict=Verdict.PLAN,
+            title=self.title,
+            summary="`Basket.total()` adds floats, so three times €0.10 is shown as €0.30000000000000004. Prices become decimals when they are put into the basket, and the total is rounded to the cent, half up.",
+            steps=(
+                "Take the price in `Basket.add()` as `Decimal(str(price))`.",
+                "Round in `Basket.total()` to `0.01` with `ROUND_HALF_UP`.",
+                "Test the case of the issue in `tests/test_basket.py`.",
+            ),
+            files=("shop/basket.py", "tests/test_basket.py"),
+            tests=("Three items of €0.10 cost €0.30.", "The totals of today's tests stay as they are."),
+            risks=("`total()` returns a `Decimal` from now on; code that compares it with a float sees a difference.",),
+        )
+        self.values["revisions"] = (
+            Revision(
+                number=1,
+                document=document,
+                gates=GATES,
+                sha256=self.sha,
+                comment_id=self.number * 10,
+                posted_at=self.at,
+            ),
+        )
+
+    def approved(self) -> None:
+        self.people()
+        self.values["plan_approval"] = Approval(
+            gate=Gate.PLAN, by=ALICE, via=Via.REACTION, at=self.at, binds_to=self.sha
+        )
+        on = WaitingOn.OVERLAP if self.number % 3 == 0 else WaitingOn.SLOT
+        self.line("approved", State.APPROVED, on, f"plan {self.sha[:12]} approved", by=ALICE)
+        self.values["waits_for"] = (
+            (f"#{self.number - 1}",) if self.number % 3 == 0 else (f"#{self.number - 2}", f"#{self.number - 1}")
+        )
+        self.values["most"], self.values["place"] = 2, self.number % 4 + 1
+        if self.number % 5 == 0:
+            self.values["choices"] = Choices(priority=PlanPriority.HIGH)
+
+    def started(self) -> None:
+        self.values |= {"waits_for": (), "most": None, "place": None}
+        self.after(self.chance.uniform(10, 2_000))
+        self.line("slot_granted", State.EXECUTING, WaitingOn.RUNNER, "a slot is free: executing")
+
+    def executing(self) -> None:
+        self.job(JobKind.EXECUTE, Unit.EXECUTE_PLAN, None, 0)
+
+    def failed(self) -> None:
+        seconds = self.chance.uniform(200, 900)
+        self.after(seconds)
+        self.job(JobKind.EXECUTE, Unit.EXECUTE_PLAN, Outcome.GATES_FAILED, seconds, attempts=3)
+        sentence = "`tests` still failed after 3 attempts."
+        self.line("job_failed", State.FAILED, WaitingOn.PERSON, "job ended: gates_failed")
+        self.values["failure"] = Failure(
+            outcome=Outcome.GATES_FAILED, sentence=sentence, during=JobKind.EXECUTE, gates=results(passed=False)
+        )
+
+    def verified(self) -> None:
+        seconds = self.chance.uniform(120, 1_200)
+        self.after(seconds)
+        self.job(JobKind.EXECUTE, Unit.EXECUTE_PLAN, Outcome.VERIFIED, seconds, attempts=self.chance.choice((1, 1, 2)))
+        self.line("work_verified", State.VERIFYING, WaitingOn.BOT, f"{self.head[:12]} verified and pushed")
+        self.line("branch_confirmed", State.IN_REVIEW, WaitingOn.BOT, f"branch read back at {self.head[:12]}")
+
+    def reviewed(self) -> None:
+        self.line("review_posted", State.IN_REVIEW, WaitingOn.DIFF_DECISION, "diff review posted")
+        said = ExecutionSummary(
+            status="done",
+            summary="Prices are kept as decimals, and the total is rounded to the cent. The first attempt broke `test_prices_add_up`, since `Decimal(3.5)` and `8` were added as they came; they are converted now.",
+        )
+        files = tuple(
+            FileChange(path=path, status="modified", added=added, removed=removed)
+            for path, added, removed in (("shop/basket.py", 8, 3), ("tests/test_basket.py", 5, 0))
+        )
+        work = Work(
+            base="b" * 40,
+            head=self.head,
+            tree="c" * 40,
+            commits=2,
+            files=files,
+            files_total=2,
+            patch=PATCH,
+            patch_cut=False,
+            summary=said,
+            pull_request=None,
+        )
+        self.values["review"] = Review(
+            number=1, work=work, gates=results(), comment_id=self.number * 10 + 1, posted_at=self.at
+        )
+        if self.number % 7 == 0:
+            self.values["recommended"] = (
+                Recommended(
+                    what=Recommendation(title="Test the mail that confirms an order", reason="It has no test.")
+                ),
+            )
+
+    def let_through(self) -> None:
+        self.people()
+        self.values["diff_approval"] = Approval(gate=Gate.DIFF, by=BOB, via=Via.BUTTON, at=self.at, binds_to=self.head)
+        self.line("approved", State.IN_REVIEW, WaitingOn.BOT, f"diff {self.head[:12]} approved", by=BOB)
+
+    def opened(self) -> None:
+        self.after(4)
+        self.values |= {"pull_request": self.number + 20_000, "branch_head": self.head}
+        self.line("pull_request_opened", State.PR_OPEN, WaitingOn.MERGE, f"pull request #{self.number + 20_000}")
+
+    def merged(self) -> None:
+        self.people()
+        self.line("pull_request_merged", State.MERGED, None, "merged", by=ALICE)
+
+    def denied(self) -> None:
+        self.people()
+        self.line("pull_request_closed", State.REJECTED, None, "closed without being merged", by=BOB)
+
+    def refused(self) -> None:
+        self.people()
+        self.line("rejected", State.REJECTED, None, "rejected: not worth it now", by=BOB)
+
+    def cancelled(self) -> None:
+        self.people()
+        self.line("cancel_requested", State.CANCELLED, None, "cancelled", by=TOM)
+
+    def shelved(self) -> None:
+        self.people()
+        self.line("shelved", State.ICEBOX, None, "put aside", by=ALICE)
+
+    # what steps are made of
+
+    @property
+    def run(self) -> int:
+        return 9_000_000_000 + self.number * 10 + self.jobs
+
+    def after(self, seconds: float) -> None:
+        self.at += seconds
+
+    def people(self) -> None:
+        """Let people think for a while."""
+        self.after(min(self.chance.lognormvariate(8.6, 1.1), 2.5 * DAY))
+
+    def line(
+        self, event: str, to: State, on: WaitingOn | None, note: str, *, by: Person | None = None, first: bool = False
+    ) -> None:
+        before = None if first else self.state
+        if (self.state, self.waiting) != (to, on):
+            self.since = self.at
+        self.state, self.waiting = to, on
+        self.lines += 1
+        self.rows.journal.append(
+            {
+                "ref": f"{self.uid}:{self.lines}", "plan_uid": self.uid, "lane": f"{self.repo.id}:{self.number}", "version": self.lines,
+                "at": self.at, "event": event, "actor_id": by and by.id, "actor_login": by and by.login,
+                "source": f"{'comment' if by else 'report'}:{self.number * 100 + self.lines}", "from_state": before, "to_state": to, "note": note,
+                "details": dump({"waiting_on": on}), "repository_id": self.repo.id,
+            }
+        )  # fmt: skip
+
+    def job(self, kind: JobKind, unit: Unit, outcome: Outcome | None, seconds: float, attempts: int = 1) -> None:
+        """A job that ended now after so many seconds, or that still runs."""
+        self.jobs += 1
+        name = f"{self.uid}-{self.jobs}"
+        start, host = self.at - seconds, f"runner-{self.number % 3 + 1}"
+        known = {
+            "id": name, "plan_uid": self.uid, "repository_id": self.repo.id, "lane": f"{self.repo.id}:{self.number}", "installation_id": 7,
+            "kind": kind, "unit": unit, "opened_at": start, "dispatched_at": start, "run_id": self.run, "run_attempt": 1, "claimed_at": start + 4,
+            "heartbeat_at": self.at, "phase": "agent" if outcome is None else "report", "deadline_at": self.at + 600,
+            "report": None, "reported_at": None, "closed_at": None, "runner": None, "used_jtis": "[]",
+        }  # fmt: skip
+        if outcome is not None:
+            report = Report(
+                job=name,
+                outcome=outcome,
+                sentence="It ended as it should.",
+                attempts=attempts,
+                runner=host,
+                started_at=start,
+                ended_at=self.at,
+            )
+            known |= {
+                "report": dump(report.model_dump(mode="json")),
+                "reported_at": self.at,
+                "closed_at": self.at,
+                "runner": host,
+            }
+            for attempt in range(1, attempts + 1):
+                self.used(name, unit, attempt, seconds / attempts)
+        self.rows.jobs.append(known)
+
+    def used(self, job: str, unit: Unit, attempt: int, seconds: float) -> None:
+        agent, model = ("codex", "gpt-5.2-codex") if self.number % 4 == 0 else ("claude", "sonnet")
+        run = Usage(
+            unit=unit, agent=agent, model=model, attempt=attempt, input_tokens=int(seconds * 20), output_tokens=int(seconds * 30),
+            cache_read_tokens=int(seconds * 900), cache_write_tokens=int(seconds * 120), usd=Decimal(str(round(seconds * 0.0017, 4))),
+            usd_source=UsdSource.METERED, price_date="2026-11-01", seconds=round(seconds, 1),
+        )  # fmt: skip
+        row = run.model_dump() | {
+            "usd": str(run.usd),
+            "job": job,
+            "final": True,
+            "number": attempt,
+            "plan_uid": self.uid,
+            "repository_id": self.repo.id,
+            "at": self.at,
+        }
+        self.rows.usage.append(row)
+
+    def plan(self) -> Plan:
+        """The plan as it stands."""
+        opened = self.rows.jobs[-1] if self.rows.jobs and self.rows.jobs[-1]["closed_at"] is None else None
+        job = (
+            Job(
+                id=opened["id"],
+                kind=opened["kind"],
+                unit=opened["unit"],
+                number=self.jobs,
+                run_id=self.run,
+                claimed=True,
+            )
+            if opened
+            else None
+        )
+        return Plan(
+            uid=self.uid, repo=self.repo, issue_number=self.number, version=self.lines, state=self.state, waiting_on=self.waiting, since=self.since,
+            policy=POLICY, issue=IssueSnapshot(title=self.title, body="It should be as the title says.", author=MIA), requester=TOM,
+            requested_at=self.asked_at, jobs_opened=self.jobs, job=job, **self.values,
+        )  # fmt: skip
+
+
+def results(*, passed: bool = True) -> tuple[GateResult, ...]:
+    """How checks ended on the work."""
+    quiet = [
+        ("scope", 0.1, "Both changed paths are in the plan."),
+        ("secrets", 0.2, "none found"),
+        ("weakening", 0.1, "no test does less"),
+    ]
+    own = [
+        GateResult(name=name, blocking=True, status=GateStatus.PASSED, seconds=seconds, summary=says)
+        for name, seconds, says in quiet
+    ]
+    failed = GateResult(
+        name="tests", blocking=True, status=GateStatus.FAILED, seconds=4.4, summary="1 of 5 failed", first_error="AssertionError: '0.1' != '0.10'",
+        tail="FAIL: test_a_price_is_shown_with_two_digits (test_basket.BasketTest)\nAssertionError: '0.1' != '0.10'\n\nRan 5 tests in 0.004s\n\nFAILED (failures=1)",
+    )  # fmt: skip
+    good = GateResult(
+        name="tests",
+        blocking=True,
+        status=GateStatus.PASSED,
+        seconds=4.2,
+        summary="5 passed",
+        tail=".....\nRan 5 tests in 0.004s\n\nOK",
+    )
+    lint = GateResult(name="lint", blocking=True, status=GateStatus.PASSED, seconds=0.6, summary="All checks passed!")
+    types = GateResult(
+        name="types",
+        blocking=False,
+        status=GateStatus.FAILED,
+        seconds=2.9,
+        summary="1 error",
+        tail="shop/basket.py:16: error: Function is missing a type annotation  [no-untyped-def]",
+    )
+    return (*own, good if passed else failed, lint, types)

@@ -22,7 +22,7 @@ from runner.terms import Tier, Tool
 from runner.untrusted import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 BUILT_IN = Path(__file__).parent.parent / "promptware"
 """The units that come with Twogate: beside this package in a checkout and in an installation."""
@@ -30,6 +30,8 @@ OVERRIDES = ".twogate/promptware"
 """Where a repository keeps its own."""
 MAX_PROGRAM = 24_000
 """Bytes of a Program.md: longer instructions are not followed better."""
+MOST_STRANGERS = 3
+"""Folders of no unit that are told."""
 MISSING = "or change sections of the built-in unit: extends: built-in"
 """What else a head that lacks keys may have been meant for."""
 
@@ -155,6 +157,18 @@ def load(unit: Unit, read: Callable[[str], bytes | None]) -> Program:
     if len(text.encode()) > MAX_PROGRAM:
         raise PromptwareError(f"{path} makes {unit} {len(text.encode())} bytes long; keep it below {MAX_PROGRAM}.")
     return Program(unit, front, text, "repository")
+
+
+def strangers(paths: Iterable[bytes]) -> tuple[str, ...]:
+    """Return a sentence for each folder among ``paths`` that lies where units do and has the name of none."""
+    start = f"{OVERRIDES}/".encode()
+    below = (path.removeprefix(start).partition(b"/") for path in paths if path.startswith(start))
+    names = dict.fromkeys(
+        " ".join(visible(name.decode("utf-8", "replace")).split()) for name, slash, _ in below if slash
+    )
+    unknown = [name for name in names if name not in tuple(Unit)][:MOST_STRANGERS]
+    units = ", ".join(Unit)
+    return tuple(f"{OVERRIDES}/{name[:80]}/ is no unit's, so nothing in it counts. Units: {units}." for name in unknown)
 
 
 def memory_of(unit: Unit, read: Callable[[str], bytes | None]) -> MemoryBudget:

@@ -23,6 +23,7 @@ from runner.folders import fresh, give
 from runner.logs import STDERR_FILE, STDOUT_FILE
 from runner.meter import SHIM_PORT, Stop, UpstreamError
 from runner.prices import usage_of
+from runner.program import strangers
 from runner.promptware import Program, PromptInput, PromptwareError, load
 from runner.results import Unit
 from runner.sandbox import Confinement
@@ -380,6 +381,7 @@ def _earlier(kept: Kept) -> str:
 
 
 def _program(job: Job, unit: Unit) -> Program:
+    job.ledger.note(*strangers(entry.path for entry in job.store.entries(job.spec.base)))
     try:
         return load(unit, lambda path: job.store.read(job.spec.base, path.encode()))
     except PromptwareError as error:

@@ -51,7 +51,7 @@ def test_a_result_that_was_handed_in_counts_also_where_its_agent_fails_afterward
     own.parent.mkdir(parents=True)
     own.write_text("#!/bin/sh\necho own\n")
     own.chmod(0o755)
-    lab.base = lab.commit({}, "A tool of our own")
+    lab.base = lab.commit({".twogate/promptware/ExecutPlan/Program.md": "Be kind."}, "A tool of our own, and a typo")
     scripted = lab.spec("good").agents
     report = lab.run("good", agents=scripted | lab.coded(EXECUTE))
     assert report.outcome is Outcome.VERIFIED, report
@@ -60,7 +60,9 @@ def test_a_result_that_was_handed_in_counts_also_where_its_agent_fails_afterward
     assert report.work.summary.summary == "By submit."
     assert [seen.title for seen in report.work.summary.recommendations] == ["Test more"]
     assert report.asked == ("Shall it add floats?",)
-    assert "which counts; after that: Agent coded ended with exit code 3." in "\n".join(report.notes)
+    notes = "\n".join(report.notes)
+    assert "which counts; after that: Agent coded ended with exit code 3." in notes
+    assert notes.count(".twogate/promptware/ExecutPlan/ is no unit's, so nothing in it counts.") == 1
     paths = lab.git("ls-tree", "-r", "--name-only", "plan/7", cwd=lab.remote)
     assert "ExecutePlan/Memory/" in paths
 

@@ -19,7 +19,7 @@ from runner.contract import Feedback, Issue, KnownPlan, Ledger
 from runner.head import Head
 from runner.material import SAYINGS
 from runner.memory import LessonFile
-from runner.program import BUILT_IN, Input
+from runner.program import BUILT_IN, Input, strangers
 from runner.promptware import (
     Access,
     FailedGate,
@@ -448,3 +448,14 @@ def test_a_composed_prompt_is_as_it_was(unit: Unit) -> None:
     if os.environ.get("TWOGATE_GOLDEN") == "write":
         path.write_text(prompt)
     assert path.read_text() == prompt, "TWOGATE_GOLDEN=write writes it anew"
+
+
+def test_folders_of_no_unit_are_told() -> None:
+    inside = ("README.md", "CreatePlan/Program.md", "ExecutPlan/Program.md", "ExecutPlan/Memory/x.md", "a\n\u202eb/x")
+    paths = [b"a/b", b"promptware/Other/x", *(f".twogate/promptware/{path}".encode() for path in inside)]
+    told = [
+        sentence.partition(" is no unit's, so nothing in it counts. Units: CreatePlan, ")[0]
+        for sentence in strangers(paths)
+    ]
+    assert told == [".twogate/promptware/ExecutPlan/", ".twogate/promptware/a b/"]
+    assert len(strangers(f".twogate/promptware/{n}/x".encode() for n in range(9))) == 3

@@ -24,7 +24,7 @@ from bot.intake import webhook
 from bot.store.engine import open_store
 from bot.store.throttles import write_limits
 from bot.tracing import traced
-from bot.web import dashboard, hooks, login_pages, runner_pages, schema
+from bot.web import dashboard, hooks, login_pages, metrics, runner_pages, schema
 from bot.web.app import create_app
 from bot.web.books import Books
 from bot.web.catalogue import Catalogue
@@ -37,6 +37,7 @@ from bot.web.runner_api import RunnerApi
 from bot.web.sessions import Sessions
 from bot.web.views import Views
 from bot.worker.assemble import build_worker
+from bot.worker.noted import Noted
 from bot.worker.pace import Pace
 from bot.worker.schedule import USUAL, Periods
 
@@ -73,6 +74,8 @@ class Parts:
     store: Store
     gateway: GitHubGateway
     now: Callable[[], float] = time.time
+    noted: Callable[[], None] = lambda: None
+    """Writes down what GitHub said of its limits."""
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -84,7 +87,8 @@ def open_parts(settings: Settings) -> Parts:
     """Return what a process needs; connects at first use."""
     store = open_store(settings.database_url)
     pace = Pace(store, write_limits(settings.writes_per_second))
-    return Parts(settings, store, connect(registration(settings), time.time, pace))
+    noted = Noted(store)
+    return Parts(settings, store, connect(registration(settings), time.time, pace, noted), noted=noted.write)
 
 
 @contextmanager
@@ -126,6 +130,7 @@ def web(parts: Parts) -> WSGIApplication:
         hooks.blueprint(parts.store, HookSecrets(settings), parts.now),
         runner_pages.blueprint(api),
         schema.blueprint(),
+        metrics.blueprint(parts.store, token=settings.metrics_token, private=settings.private),
         login_pages.blueprint(login),
         *([] if login is None else [dashboard.blueprint(_house(parts, login))]),
     )
@@ -183,6 +188,7 @@ def worker(parts: Parts, periods: Periods = USUAL) -> Works:
         threads=settings.worker_threads,
         host_slots=settings.max_parallel,
         periods=periods,
+        beat=parts.noted,
     )
 
 

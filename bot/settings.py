@@ -82,6 +82,11 @@ class Settings:
     otlp_endpoint: str | None = None
     """Where traces go; None: none are made."""
 
+    @property
+    def private(self) -> bool:
+        """Whether nobody but this machine can ask: no proxy stands before an address on loopback."""
+        return self.listen[0] in LOOPBACK and urlsplit(self.url).hostname in LOOPBACK
+
 
 def from_environment(environ: Mapping[str, str]) -> Settings:
     """Read the settings. Raises :class:`~bot.errors.ConfigError` with every fault found."""

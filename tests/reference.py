@@ -21,6 +21,7 @@ from bot.lifecycle.policy_values import in_words
 from bot.lifecycle.requests import ACTIONS
 from bot.lifecycle.states import State
 from bot.lifecycle.transitions import TABLE
+from bot.web.metrics import FAMILIES
 from runner.program import load
 from runner.results import Unit
 from runner.terms import Tool
@@ -237,7 +238,17 @@ def tools() -> str:
     return "\n".join(rows)
 
 
+def metrics() -> str:
+    """Every family of /metrics."""
+    rows = ["| name | labels | meaning |", "|---|---|---|"]
+    for name, (meaning, labels) in FAMILIES.items():
+        named = ", ".join(f"`{label}`" for label in labels)
+        rows.append(f"| `twogate_{name}` | {named} | {_plain(meaning)} |")
+    return "\n".join(rows)
+
+
 GENERATED = {
+    "docs/reference/metrics.md": {"metrics": metrics},
     "docs/reference/tools.md": {"tools": tools},
     "docs/reference/limits.md": {"limits": limits},
     "docs/reference/policy.md": {"keys": keys_of_the_policy},

@@ -70,6 +70,7 @@ ONLY_IN: dict[str, set[str]] = {
     "githubkit": {"bot.github"},
     "sqlalchemy": {"bot.store"},
     "alembic": {"bot.store"},
+    "prometheus_client": {"bot.web"},
     "opentelemetry": {"bot.otlp"},
     "flask": {"bot.intake", "bot.web"},
 }

@@ -12,7 +12,7 @@ from bot.github.issues import Issues
 from bot.github.writes import Writes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 class GitHubGateway(Issues, Writes, Gateway):
@@ -27,10 +27,15 @@ class GitHubGateway(Issues, Writes, Gateway):
         self._connection.clients.close()
 
 
-def connect(app: App, now: Callable[[], float], before_write: Callable[[int], None] = lambda _: None) -> GitHubGateway:
+def connect(
+    app: App,
+    now: Callable[[], float],
+    before_write: Callable[[int], None] = lambda _: None,
+    heard: Callable[[str, Mapping[str, str]], None] = lambda *_: None,
+) -> GitHubGateway:
     """Return the gateway of an App; ``now`` gives epoch seconds. Nothing is asked yet.
 
     ``before_write`` is called with the installation before each write in a repository: it may wait a moment, or raise
-    :class:`bot.errors.RetryAt`.
+    :class:`bot.errors.RetryAt`. ``heard`` is told the gate and the headers of each answer.
     """
-    return GitHubGateway(Connection(Clients(app, now), now, before_write))
+    return GitHubGateway(Connection(Clients(app, now, heard=heard), now, before_write))

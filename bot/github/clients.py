@@ -49,9 +49,11 @@ class App:
 class KeptGitHub(GitHub[Auth]):
     """A githubkit client that keeps its connections; githubkit itself opens and closes them for every request."""
 
-    def __init__(self, auth: Auth, config: Config) -> None:
+    def __init__(self, auth: Auth, config: Config, heard: Callable[[httpx.Headers], None] | None = None) -> None:
         super().__init__(auth, config=config)
         self._kept = self._create_sync_client()
+        if heard is not None:
+            self._kept.event_hooks = {"response": [lambda response: heard(response.headers)]}
 
     @contextmanager
     def get_sync_client(self) -> Generator[httpx.Client, None, None]:
@@ -66,9 +68,17 @@ class KeptGitHub(GitHub[Auth]):
 class Clients:
     """Hands out :class:`Rest` for an identity. Safe to share between threads; make it after a fork, not before."""
 
-    def __init__(self, app: App, now: Callable[[], float], timeout: float = TIMEOUT_SECONDS) -> None:
+    def __init__(
+        self,
+        app: App,
+        now: Callable[[], float],
+        timeout: float = TIMEOUT_SECONDS,
+        heard: Callable[[str, Mapping[str, str]], None] = lambda *_: None,
+    ) -> None:
+        """``heard`` is told the gate and the headers of each answer that the App or an installation gets."""
         self._registration = app
         self._now = now
+        self._heard = heard
         self._config = get_config(
             base_url=app.api_url,
             user_agent="twogate",
@@ -126,7 +136,7 @@ class Clients:
                 client.close()
 
     def _rest(self, auth: BaseAuthStrategy, gate: str) -> Rest:
-        client = KeptGitHub(auth, self._config)
+        client = KeptGitHub(auth, self._config, lambda headers: self._heard(gate, headers))
         self._kept.append(client)
         return self._speaking(client, gate)
 

@@ -62,6 +62,7 @@ deliveries = Table(
     _partial("ix_deliveries_open_due", "not_before", "id", where="done_at IS NULL"),
     _partial("ix_deliveries_open_lane", "lane", "id", where="done_at IS NULL"),
     _partial("ix_deliveries_done", "done_at", where="done_at IS NOT NULL"),
+    _partial("ix_deliveries_parked", "parked_at", where="parked_at IS NOT NULL"),
     sqlite_autoincrement=True,
 )
 
@@ -102,6 +103,7 @@ plans = Table(
     Index("ix_plans_repository_id_state_created_at_uid", "repository_id", "state", "created_at", "uid"),
     Index("ix_plans_repository_id_created_at_uid", "repository_id", "created_at", "uid"),
     _partial("ix_plans_ideas", "repository_id", "created_at", where="ideas > 0"),
+    Index("ix_plans_state_waiting_on_held", "state", "waiting_on", "held"),
     Index("ix_plans_repository_id_branch", "repository_id", "branch"),
     _partial("ix_plans_poll_at", "poll_at", where="poll_at IS NOT NULL"),
 )
@@ -153,6 +155,7 @@ outbox = Table(
     _partial("ix_outbox_open_due", "priority", "not_before", "id", where="done_at IS NULL"),
     _partial("ix_outbox_open_lane", "lane", "priority", "id", where="done_at IS NULL"),
     _partial("ix_outbox_done", "done_at", where="done_at IS NOT NULL"),
+    _partial("ix_outbox_parked", "parked_at", where="parked_at IS NOT NULL"),
     sqlite_autoincrement=True,
 )
 
@@ -174,6 +177,18 @@ throttles = Table(
     Column("until", Double, nullable=False),
     Column("reason", Text, nullable=False),
 )
+
+rate_limits = Table(
+    "rate_limits",
+    metadata,
+    Column("gate", Text, primary_key=True),
+    Column("resource", Text, primary_key=True),
+    Column("allowed", BigInteger, nullable=False),
+    Column("remaining", BigInteger, nullable=False),
+    Column("resets_at", Double, nullable=False),
+    Column("told_at", Double, nullable=False),
+)
+"""What GitHub said last of what is left of its limits."""
 
 writes = Table(
     "writes",
@@ -251,6 +266,7 @@ usage = Table(
     Column("calls", BigInteger),
     UniqueConstraint("job", "final", "number"),
     Index("ix_usage_repository_id_at", "repository_id", "at"),
+    Index("ix_usage_at", "at"),
     sqlite_autoincrement=True,
 )
 

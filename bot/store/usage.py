@@ -56,6 +56,11 @@ def of_repository(tx: Tx, repository_id: int, since: float) -> list[Spent]:
     return _counted(tx, (usage.c.repository_id == repository_id) & (usage.c.at >= since))
 
 
+def since(tx: Tx, at: float) -> list[Spent]:
+    """Return what jobs of all repositories used that reported, or were lost, since then (epoch seconds)."""
+    return _counted(tx, usage.c.at >= at)
+
+
 def _add(tx: Tx, job: Job, number: int, run: Usage, *, final: bool) -> bool:
     figures = {name: note(value) if isinstance(value, str) else value for name, value in run.model_dump().items()}
     insert = tx.insert(usage).values(

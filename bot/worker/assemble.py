@@ -32,6 +32,7 @@ def build_worker(
     threads: int = THREADS,
     host_slots: int | None = None,
     periods: Periods = USUAL,
+    beat: Callable[[], None] = lambda: None,
 ) -> Worker:
     """Return the worker with everything that it does, not yet started."""
     context = Context(
@@ -59,4 +60,5 @@ def build_worker(
         periodic=tasks,
         threads=threads,
         lease=periods.lease,
+        beat=beat,
     )

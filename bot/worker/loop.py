@@ -27,7 +27,7 @@ from bot.worker.periodic import Periodic, run_once, run_periodic
 from bot.worker.schedule import DRAIN, HEARTBEAT, LEASE, POLL_NET, RETENTION, STORE_PAUSE, THREADS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from bot.store.engine import Store
     from bot.store.outbox import Claimed
@@ -38,7 +38,10 @@ log = logging.getLogger(__name__)
 
 
 class Worker:
-    """See the module's docstring. ``kinds`` are the effects it knows, ``paced`` those among them that write."""
+    """See the module's docstring. ``kinds`` are the effects it knows, ``paced`` those among them that write.
+
+    ``beat`` is called a few times a minute.
+    """
 
     def __init__(
         self,
@@ -51,10 +54,12 @@ class Worker:
         periodic: Sequence[Periodic] = (),
         threads: int = THREADS,
         lease: float = LEASE,
+        beat: Callable[[], None] = lambda: None,
     ) -> None:
         owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._store = store
         self._advance = advance
+        self._beat = beat
         self._claims = Claims(store, owner, deliver, kinds, paced, lease)
         self._periodic = (*periodic, Periodic("retention", RETENTION, self._forget))
         self._heartbeat = lease * HEARTBEAT / LEASE
@@ -153,6 +158,7 @@ class Worker:
         while not self._drained.wait(self._heartbeat):
             try:
                 self._claims.renew()
+                self._beat()
             except Exception:
                 log.exception("what is in hand could not be renewed; next try in %g seconds", self._heartbeat)
 

@@ -4,15 +4,42 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
+from bot.errors import ConfigError, TwogateError
+from bot.tables import printable
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (argparse has no public name for it)
 
 WELL, UNWELL, IMPOSSIBLE = 0, 1, 2
 """Exit codes: well; something that was asked about is not well; it can't be done as asked."""
+
+
+def program() -> argparse.ArgumentParser:
+    """Return the parser to which commands are added."""
+    return argparse.ArgumentParser(
+        prog="twogate",
+        description="Turns labelled issues into reviewed pull requests.",
+        epilog="Settings are environment variables TWOGATE_*. On the bot's machine a file .env is read beside them.",
+    )
+
+
+def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
+    """Run the command that is asked for and return its exit code; what can't be done is a sentence on stderr."""
+    arguments = parser.parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = arguments.run
+    try:
+        return run(arguments)
+    except ConfigError as error:
+        for fault in error.faults:
+            print(f"twogate: {fault}", file=sys.stderr)
+    except (TwogateError, OSError) as error:
+        print(f"twogate: {printable(str(error))}", file=sys.stderr)
+    return IMPOSSIBLE
 
 
 def add_command(

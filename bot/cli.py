@@ -5,23 +5,23 @@ Exit codes: 0 well, 1 something that was asked about is not well, 2 it can't be 
 
 from __future__ import annotations
 
-import argparse
 import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot import admin_command, doctor, eval_command, memory_command, serving, tables
-from bot.arguments import IMPOSSIBLE, UNWELL, WELL, account, add_command, commit, count
+from bot import admin_command, doctor, eval_command, memory_command, serving
+from bot.arguments import IMPOSSIBLE, UNWELL, WELL, account, add_command, commit, count, program, run_command
 from bot.data_flow import command as data_flow
-from bot.errors import ConfigError, TwogateError
+from bot.errors import ConfigError
 from bot.lifecycle.policy import PolicyError, parse_policy
 from bot.opened import found_settings, made_ready
-from bot.remote import mcp_command, verbs
+from bot.remote import verbs
 from bot.shipped import shipped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    import argparse
+    from collections.abc import Sequence
 
 WORKFLOW = ".github/workflows/twogate.yml"
 PLACEHOLDER = "OWNER/twogate/.github/actions/run@" + "0" * 40
@@ -30,24 +30,11 @@ PLACEHOLDER = "OWNER/twogate/.github/actions/run@" + "0" * 40
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    arguments = _parser().parse_args(argv)
-    run: Callable[[argparse.Namespace], int] = arguments.run
-    try:
-        return run(arguments)
-    except ConfigError as error:
-        for fault in error.faults:
-            print(f"twogate: {fault}", file=sys.stderr)
-    except (TwogateError, OSError) as error:
-        print(f"twogate: {tables.printable(str(error))}", file=sys.stderr)
-    return IMPOSSIBLE
+    return run_command(_parser(), argv)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="twogate",
-        description="Turns labelled issues into reviewed pull requests.",
-        epilog="Settings are environment variables TWOGATE_*; a file .env in the current folder is read as well.",
-    )
+    parser = program()
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = partial(add_command, commands)
     serve = command("serve", _serve, "serve the web and work, in one process: all that one machine needs")
@@ -61,7 +48,6 @@ def _parser() -> argparse.ArgumentParser:
     admin = "list and put right what the bot's database holds, on its machine: plans, pauses, what was given up, costs"
     admin_command.add_arguments(commands.add_parser("admin", help=admin, description=f"{admin.capitalize()}."))
     verbs.add_verbs(commands)
-    mcp_command.add_arguments(command("mcp", mcp_command.run, "serve agents over the Model Context Protocol"))
     init = command("init", _init, "write the runner's workflow into a repository")
     init.add_argument("--owner", required=True, type=account, help="account that has the repository `twogate`")
     init.add_argument("--commit", required=True, type=commit, help="commit of that repository to run, 40 characters")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ import yaml
 from bot.cli import main
 from bot.lifecycle.effects import Dispatch
 from bot.lifecycle.plan import IssueSnapshot, Person, Plan
+from bot.remote import verbs
 from bot.shipped import shipped
 from bot.store import deliveries, journal, outbox, plans, throttles
 from bot.store.engine import open_store
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["github"]
 
-COMMANDS = ["serve", "web", "work", "migrate", "doctor", "admin", "init", "check-policy"]
+COMMANDS = ["serve", "web", "work", "migrate", "doctor", "admin", *sorted(verbs.NAMES), "init", "check-policy"]
 ADMIN = ["plans", "show", "resume", "parked", "hook-secret", "costs"]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -105,6 +108,18 @@ def test_what_is_no_command_is_said(command: list[str], capsys: pytest.CaptureFi
         main(command)
     assert ended.value.code == 2
     assert "usage: twogate" in capsys.readouterr().err
+
+
+def test_the_commands_of_people_start_without_the_bot() -> None:
+    code = (
+        "import sys; sys.argv = ['twogate', 'show', '--help']\n"
+        "from bot.entry import main\n"
+        "try: main()\n"
+        "except SystemExit: print({'sqlalchemy', 'flask', 'githubkit', 'mcp'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
+    assert done.stdout.splitlines()[-1] == "set()"
+    assert "usage: twogate show" in done.stdout
 
 
 def test_every_fault_of_the_settings_is_said_at_once(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bot import wire
-from bot.arguments import UNWELL, WELL, add_command, count, repository
+from bot.arguments import UNWELL, WELL, add_command, count, program, repository, run_command
 from bot.errors import UserError
 from bot.lifecycle.commands import Verb
 from bot.lifecycle.states import State
-from bot.remote import shown, where
+from bot.remote import mcp_command, shown, where
 from bot.remote.client import DEED_SECONDS, Client
 
 if TYPE_CHECKING:
@@ -37,6 +37,17 @@ KNOWN_SECONDS = 30.0
 """How long the plan of a new issue is waited for: GitHub tells the bot of the issue within seconds."""
 
 
+NAMES = frozenset({"plans", "show", "create", "approve", "reject", "costs", "logs", "open", "mcp"})
+"""The commands that :func:`add_verbs` adds."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one of these commands, with nothing of the bot's own loaded, and return its exit code."""
+    parser = program()
+    add_verbs(parser.add_subparsers(required=True, metavar="COMMAND"))
+    return run_command(parser, argv)
+
+
 def add_verbs(commands: Commands) -> None:
     """Add the verbs to the command line."""
     plans = _verb(commands, "plans", _plans, "list the plans that you may see")
@@ -50,12 +61,14 @@ def add_verbs(commands: Commands) -> None:
     approve = _decision(commands, "approve", _approve, "approve the plan or the diff, after a look at it")
     approve.add_argument("--saw", metavar="HASH", help="approve only if this is what is up for decision")
     reject = _decision(commands, "reject", _reject, "reject the plan or the diff")
-    reject.add_argument("why", nargs="*", help="why; agents are told")
+    reject.add_argument("--why", default="", metavar="TEXT", help="why; agents are told")
     costs = _verb(commands, "costs", _costs, "say what an issue's plan has cost so far")
     costs.add_argument("issue", type=count, help="number of the issue")
     _of_issue(_verb(commands, "logs", _logs, "show what the bot knows of a plan's runs"))
     opened = _of_issue(_verb(commands, "open", _open, "open a plan's page in the browser"))
     opened.add_argument("--print", action="store_true", help="print the address alone")
+    mcp = add_command(commands, "mcp", mcp_command.run, "serve agents over the Model Context Protocol")
+    mcp_command.add_arguments(mcp)
 
 
 def _verb(commands: Commands, name: str, run: Any, text: str) -> argparse.ArgumentParser:
@@ -118,7 +131,7 @@ def _reject(arguments: argparse.Namespace) -> int:
         if plan.up is None:
             return _nothing_up(plan)
         _confirm(arguments, f"Reject {shown.line(plan.title)!r} at the {plan.up.gate} gate?")
-        return _decided(arguments, client, client.decide(plan.uid, Verb.REJECT, " ".join(arguments.why)))
+        return _decided(arguments, client, client.decide(plan.uid, Verb.REJECT, arguments.why))
 
 
 def _costs(arguments: argparse.Namespace) -> int:

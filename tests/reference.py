@@ -189,6 +189,7 @@ NEEDS = {
     Action.STEER: "write",
     Action.ANSWER: "triage, and the issue's author",
     Action.DECIDE: "`approvers.permission` (write)",
+    Action.SEE_COSTS: "write",
 }
 
 
@@ -204,7 +205,7 @@ def commands() -> str:
 
 def _states(verb: Verb) -> str:
     event = EVENTS.get(verb)
-    if event is None:
+    if event is None or verb is Verb.COSTS:
         return "every state, and without a plan"
     if verb is Verb.PLAN:
         return "an issue without a plan, or whose plan has ended: a new try"

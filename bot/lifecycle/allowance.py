@@ -9,6 +9,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from bot.lifecycle.costs import Amount
+from bot.lifecycle.states import Frozen
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -17,6 +20,19 @@ if TYPE_CHECKING:
 
 DAY = 86_400
 """Seconds of a day; days begin at midnight UTC."""
+
+
+class Day(Frozen):
+    """A repository's day, as far as its limit goes."""
+
+    limit: Decimal
+    spent: Amount
+
+    @property
+    def left(self) -> Amount:
+        """What may still be spent; where something is unknown, this at most."""
+        known = self.spent.value or Decimal(0)
+        return Amount(value=max(self.limit - known, Decimal(0)))
 
 
 def day_start(now: float) -> float:

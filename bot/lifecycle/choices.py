@@ -10,6 +10,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from bot.lifecycle import periods
 from bot.lifecycle.policy_values import MOST_ATTEMPTS, MOST_MINUTES, MOST_TOKENS, MOST_USD
 from bot.lifecycle.states import Frozen
 from runner.terms import AgentSpec, Budget, Effort, Tier
@@ -157,6 +158,14 @@ def read_numbers(words: str, things: str, verb: str) -> tuple[int, ...]:
     if not _NUMBERS.fullmatch(text) or len(found) > MOST_NUMBERS:
         raise NotUnderstoodError(f"Write the numbers of {things} behind it, such as `/{verb} 1 3`.")
     return found
+
+
+def read_month(text: str, now: float) -> float:
+    """Return the start of the month behind ``/costs``, of this one where none is named; raises NotUnderstoodError."""
+    try:
+        return periods.month(text.strip() or periods.month_name(now), now)[0]
+    except periods.PeriodError as fault:
+        raise NotUnderstoodError(f"{fault} `/costs` alone tells of this month.") from None
 
 
 def read_priority(words: str) -> PlanPriority:

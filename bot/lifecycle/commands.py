@@ -52,6 +52,7 @@ class Verb(StrEnum):
     PRIORITY = "priority"
     AGENT = "agent"
     BUDGET = "budget"
+    COSTS = "costs"
     STATUS = "status"
     HELP = "help"
 

@@ -311,6 +311,18 @@ class Say(_Effect):
     details: dict[str, str] = Field(default_factory=dict)
 
 
+class TellCosts(_Effect):
+    """Say what the repository's plans cost in a month and what came of it, up to when this is carried out."""
+
+    kind: Literal["tell_costs"] = "tell_costs"
+    priority: Literal[Priority.SAY] = Priority.SAY
+    repo: Repo
+    issue_number: int
+    to: Person
+    month: float
+    """When it began."""
+
+
 class ShowStatus(_Settling):
     """Bring the status comment and the state label to what the plan is when this is carried out."""
 
@@ -346,6 +358,7 @@ Effect = Annotated[
     | LookAtPolicy
     | ShowPolicyCheck
     | Say
+    | TellCosts
     | ShowStatus,
     Field(discriminator="kind"),
 ]

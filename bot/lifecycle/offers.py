@@ -41,11 +41,12 @@ EVENTS: dict[Verb, type] = {
     Verb.PRIORITY: ev.PriorityChosen,
     Verb.AGENT: ev.AgentChosen,
     Verb.BUDGET: ev.BudgetChosen,
+    Verb.COSTS: ev.CostsRequested,
     Verb.STATUS: ev.StatusRequested,
 }
 """What each command amounts to where it is heard; ``/help`` amounts to nothing that a plan hears."""
-BESIDE = frozenset({Verb.PLAN, Verb.STATUS})
-"""Commands that are no answer to where a plan stands: one asks for another try, one for words."""
+BESIDE = frozenset({Verb.PLAN, Verb.COSTS, Verb.STATUS})
+"""Commands that are no answer to where a plan stands: one asks for another try, the others for words."""
 
 
 def offers(plan: Plan, person: Person, permission: Permission) -> tuple[Verb, ...]:

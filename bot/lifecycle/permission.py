@@ -25,3 +25,5 @@ class Action(StrEnum):
     ANSWER = "answer"
     """Answer the plan's questions; the author of the issue may, whatever their permission."""
     DECIDE = "decide"
+    SEE_COSTS = "see_costs"
+    """See what the whole repository spends."""

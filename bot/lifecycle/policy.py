@@ -147,6 +147,7 @@ class Policy(Frozen):
             Action.STEER: Permission.WRITE,
             Action.ANSWER: Permission.TRIAGE,
             Action.DECIDE: self.approvers.permission,
+            Action.SEE_COSTS: Permission.WRITE,
         }[action]
 
 

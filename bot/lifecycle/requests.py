@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from bot.lifecycle import events
 from bot.lifecycle.answers import answers_beside, read_answers
-from bot.lifecycle.choices import NotUnderstoodError, read_agent, read_budget, read_numbers, read_priority
+from bot.lifecycle.choices import (
+    NotUnderstoodError,
+    read_agent,
+    read_budget,
+    read_month,
+    read_numbers,
+    read_priority,
+)
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.commands import NAME, Command, Verb
 from bot.lifecycle.dependencies import NewestPlan, RefusedDependencyError, grant, read_dependencies
@@ -111,6 +118,7 @@ ACTIONS: dict[Verb, Action] = {
     Verb.PRIORITY: Action.STEER,
     Verb.AGENT: Action.DECIDE,
     Verb.BUDGET: Action.DECIDE,
+    Verb.COSTS: Action.SEE_COSTS,
     Verb.STATUS: Action.ASK,
     Verb.HELP: Action.ASK,
 }
@@ -271,6 +279,8 @@ def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Even
             return events.PriorityChosen(**said, priority=read_priority(words))
         case Verb.AGENT:
             return events.AgentChosen(**said, agent=read_agent(words, reading.policy))
+        case Verb.COSTS:
+            return events.CostsRequested(**said, repo=request.repo, month=read_month(words, request.at))
         case Verb.BUDGET:
             return events.BudgetChosen(**said, budget=read_budget(words))
     return WORDLESS[request.command.verb](**said)

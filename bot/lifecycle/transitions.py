@@ -175,6 +175,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         refuse({M, S}, "it is finished; /plan starts a new try"),
     ),
     ev.StatusRequested: (at(ALL, people.tell_status),),
+    ev.CostsRequested: (at(ALL, people.tell_costs),),
     ev.Shelved: (
         go({D, A, F}, people.shelve, to=I),
         refuse(WORKING | {R}, f"{UNDER_WAY}; /cancel it first"),

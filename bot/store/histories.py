@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Select, or_, select
 
+from bot.lifecycle.allowance import day_start
+from bot.lifecycle.costs import Amount
 from bot.lifecycle.histories import History, JobTime, Line, Spending
 from bot.lifecycle.periods import month_start
 from bot.lifecycle.states import ENDED, State, WaitingOn
@@ -57,6 +59,13 @@ def in_period(
     for uid, repository_id in tx.execute(select(plans.c.uid, plans.c.repository_id).where(plans.c.uid.in_(concerned))):
         found[repository_id].append(History(lines[uid], spending[uid], times[uid]))
     return dict(found)
+
+
+def today(tx: Tx, repository_id: int) -> Amount:
+    """Return the agents' dollars of the repository's day so far; jobs under way count by their last heartbeats."""
+    ended = [spent.usage for spent in usage.of_repository(tx, repository_id, day_start(tx.now))]
+    under_way = jobs.under_way(tx, repository_id).values()
+    return Amount.dollars([*ended, *(row for progress in under_way for row in progress.usage)])
 
 
 def _concerned(since: float, until: float, repositories: Collection[int] | None) -> Select[tuple[str]]:

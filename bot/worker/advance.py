@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.commands import Verb
+from bot.lifecycle.moves.people import costs_told
 from bot.lifecycle.plan import lane
 from bot.lifecycle.requests import Request, decide
 from bot.lifecycle.rights import Refusal
@@ -104,6 +105,10 @@ class Advance:
             word = request.command.argument
             unknown = {"word": word} if word and word not in set(Verb) else {}
             return answer(tx, request, fx.Topic.HELP, lane_, **unknown)
+        if plan is None and isinstance(event, ev.CostsRequested):
+            told = costs_told(event, request.issue_number)
+            outbox.add(tx, [told], lane=lane_, installation_id=request.repo.installation_id)
+            return "asked for the costs"
         if plan is None:
             return answer(tx, request, fx.Topic.NO_PLAN, lane_)
         return apply(tx, plan, event)

@@ -10,6 +10,7 @@ from bot.worker.effects import (
     branch,
     ci,
     dispatch,
+    figures,
     policy_check,
     posts,
     recommendations,
@@ -58,6 +59,7 @@ WRITING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "open_reported": reports.open_reported,
     "update_pull": branch.update_pull,
     "say": posts.say,
+    "tell_costs": figures.tell_costs,
     "show_status": posts.show_status,
 }
 """Effects that change something on GitHub, and so are paced."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot import costs_command
-from bot.lifecycle import periods
-
 if TYPE_CHECKING:
     from tests.scenarios.village import Village
 
@@ -33,8 +30,7 @@ def test_the_cost_of_a_merged_change_and_the_denial_rate_of_a_month_are_told(vil
     village.alice.merge(village.plan(merged).pull_request or 0)
     village.alice.close_pull(village.plan(denied).pull_request or 0)
     village.settle()
-    now = village.clock()
-    since, until = costs_command.period(periods.month_name(now), periods.DAYS, now)
-    told = "\n".join(costs_command.told(village.parts.store, since, until, as_json=False))
-    assert "$0.05" in told, "all that was spent, divided by the one that was merged"
-    assert "50 %" in told, "one of two was denied"
+    village.alice.comment(denied, "/costs")
+    village.settle()
+    told = village.text(denied, "costs")
+    assert "| $0.0500 | 1 of 2 (50 %) | 1 | $0.0500 |" in told, "all that was spent, for the one of two that was merged"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bot.lifecycle.plan import Plan
 
 OFFER = re.compile(r"`/([a-z]+)[ `]")
-ALWAYS = {Verb.HELP, Verb.STATUS, Verb.PLAN}
+ALWAYS = {Verb.HELP, Verb.STATUS, Verb.COSTS, Verb.PLAN}
 """Said in every state, so their being named offers nothing."""
 
 

@@ -10,7 +10,10 @@ from bot.lifecycle.choices import Choices
 from bot.lifecycle.ci import CiCheck, CiFailure, CiState
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.costs import CostRow, PlanCost
+from bot.lifecycle.figures import figures
+from bot.lifecycle.histories import History, JobTime, Line, Spending
 from bot.lifecycle.hooks import Reported, Tracker
+from bot.lifecycle.periods import WEEK
 from bot.lifecycle.permission import Permission
 from bot.lifecycle.plan import (
     Approval,
@@ -40,6 +43,7 @@ from runner.contract import (
     JobKind,
     Outcome,
     SandboxReport,
+    Usage,
     UsdSource,
 )
 from runner.results import (
@@ -578,3 +582,45 @@ HALFWAY = {
     ),
     "approved-by-two": APPROVED_BY_TWO,
 }
+
+WEEK_BEGAN = 1_795_392_000.0
+"""Monday, 23 November 2026."""
+HISTORIES = (
+    History(
+        lines=(
+            Line(WEEK_BEGAN + 60, "plan_requested", None, State.DRAFT, WaitingOn.RUNNER),
+            Line(WEEK_BEGAN + 300, "plan_posted", State.DRAFT, State.DRAFT, WaitingOn.PLAN_DECISION),
+            Line(WEEK_BEGAN + 5_700, "approved", State.DRAFT, State.APPROVED, WaitingOn.SLOT),
+            Line(WEEK_BEGAN + 6_600, "branch_confirmed", State.VERIFYING, State.IN_REVIEW, WaitingOn.BOT),
+            Line(WEEK_BEGAN + 6_620, "review_posted", State.IN_REVIEW, State.IN_REVIEW, WaitingOn.DIFF_DECISION),
+            Line(WEEK_BEGAN + 90_000, "approved", State.IN_REVIEW, State.IN_REVIEW, WaitingOn.BOT),
+            Line(WEEK_BEGAN + 90_100, "pull_request_opened", State.IN_REVIEW, State.PR_OPEN, WaitingOn.MERGE),
+            Line(WEEK_BEGAN + 99_000, "pull_request_merged", State.PR_OPEN, State.MERGED, None),
+        ),
+        spending=tuple(
+            Spending(
+                WEEK_BEGAN + 3_000,
+                Usage.model_validate(
+                    {**row.model_dump(), "seconds": row.seconds or 0, "usd": row.usd and row.usd * 10}, extra="ignore"
+                ),
+            )
+            for row in COST.rows
+        ),
+        jobs=(JobTime(WEEK_BEGAN + 3_000, 1_234.0, 200.0, rate=Decimal("0.008")),),
+    ),
+    History(
+        lines=(
+            Line(WEEK_BEGAN + 1_000, "plan_requested", None, State.DRAFT, WaitingOn.RUNNER),
+            Line(WEEK_BEGAN + 2_000, "plan_posted", State.DRAFT, State.DRAFT, WaitingOn.PLAN_DECISION),
+            Line(WEEK_BEGAN + 9_000, "rejected", State.DRAFT, State.REJECTED, None),
+        ),
+        spending=(
+            Spending(
+                WEEK_BEGAN + 1_900, Usage(unit=Unit.CREATE_PLAN, agent="codex", model=None, attempt=1, seconds=99)
+            ),
+        ),
+    ),
+    History(lines=(Line(WEEK_BEGAN + 9_999, "plan_posted", State.DRAFT, State.DRAFT, WaitingOn.PLAN_DECISION),)),
+)
+"""A week of three plans: one merged, one rejected, one that waits; of one run nobody knows the price."""
+FIGURES = figures(HISTORIES, WEEK_BEGAN, WEEK_BEGAN + WEEK)

@@ -17,6 +17,7 @@ from bot.lifecycle.choices import (
     PlanPriority,
     read_agent,
     read_budget,
+    read_month,
     read_priority,
 )
 from bot.lifecycle.policy import Policy, parse_policy
@@ -106,6 +107,13 @@ def test_a_priority_is_one_of_three():
     assert read_priority("default") is PlanPriority.NORMAL
     with pytest.raises(NotUnderstoodError, match="/priority high"):
         read_priority("urgent")
+
+
+def test_costs_are_those_of_a_month_that_has_begun():
+    assert read_month("", 3_000_000.0) == 2_678_400.0
+    assert read_month(" 1970-01 ", 3_000_000.0) == 0.0
+    with pytest.raises(NotUnderstoodError, match=r"has not begun: nothing can be told of it\. `/costs` alone"):
+        read_month("1970-03", 3_000_000.0)
 
 
 @given(st.text(max_size=60))

@@ -38,6 +38,7 @@ LEAST = {
     Verb.PRIORITY: Permission.WRITE,
     Verb.AGENT: Permission.MAINTAIN,
     Verb.BUDGET: Permission.MAINTAIN,
+    Verb.COSTS: Permission.WRITE,
     Verb.STATUS: Permission.READ,
     Verb.HELP: Permission.READ,
 }
@@ -63,12 +64,14 @@ EVENTS = {
     Verb.PRIORITY: ev.PriorityChosen,
     Verb.AGENT: ev.AgentChosen,
     Verb.BUDGET: ev.BudgetChosen,
+    Verb.COSTS: ev.CostsRequested,
     Verb.STATUS: ev.StatusRequested,
     Verb.HELP: ev.StatusRequested,
 }
 
 
 WORDS = {
+    Verb.COSTS: "1970-01",
     Verb.DEPENDS: "default",
     Verb.PRIORITY: "high",
     Verb.AGENT: "codex",

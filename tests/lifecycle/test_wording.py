@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
+from bot.lifecycle.allowance import Day
 from bot.lifecycle.ci import CiState
 from bot.lifecycle.commands import parse
-from bot.lifecycle.costs import PlanCost
+from bot.lifecycle.costs import Amount, PlanCost
 from bot.lifecycle.effects import Topic
+from bot.lifecycle.figures import figures
 from bot.lifecycle.plan import Person, Plan, Revision
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import HoldCause, State, WaitingOn
 from bot.lifecycle.wording import engine, render, verdicts, words
+from bot.lifecycle.wording.costs_told import costs_comment, costs_message
 from bot.lifecycle.wording.policy_check import policy_check
 from runner.contract import FileChange, GateStatus, Outcome, UsdSource
 from runner.results import ExecutionSummary, IssueText
@@ -205,7 +210,7 @@ def texts() -> dict[str, str]:
     found |= after_the_pull_request() | lessons()
     found["answer-help-unknown"] = render.say(Topic.HELP, {"word": "frobnicate"}, stories.plan(), ALICE)
     found["answer-issue_edited-approved"] = render.say(Topic.ISSUE_EDITED, {}, stories.STATUS["draft-bot"], None)
-    return found | texts_of_the_policy()
+    return found | texts_of_the_policy() | costs_told()
 
 
 def _waits() -> dict[str, str]:
@@ -214,6 +219,18 @@ def _waits() -> dict[str, str]:
     return {
         "answer-dependency_ended-split": render.say(Topic.DEPENDENCY_ENDED, split, stories.plan(), None),
         "answer-status-queued": render.say(Topic.STATUS, {}, stories.STATUS["approved-slot"], ALICE),
+    }
+
+
+def costs_told() -> dict[str, str]:
+    """What a period cost, in an issue and in a chat."""
+    nothing = figures((), stories.WEEK_BEGAN, stories.WEEK_BEGAN + 3_600)
+    day = Day(limit=Decimal(10), spent=Amount(value=Decimal("3.25"), at_least=True))
+    return {
+        "costs": costs_comment(stories.FIGURES, Policy(), to=ALICE, day=day),
+        "costs-of-nothing": costs_comment(nothing, Policy(), to=ALICE),
+        "costs-of-a-week": costs_comment(stories.FIGURES, Policy()),
+        "costs-in-a-chat": costs_message(stories.FIGURES, "acme/shop"),
     }
 
 

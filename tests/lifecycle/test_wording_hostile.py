@@ -10,11 +10,14 @@ from bot.lifecycle.ci import CiCheck, CiState
 from bot.lifecycle.commands import parse
 from bot.lifecycle.costs import PlanCost
 from bot.lifecycle.effects import Topic
+from bot.lifecycle.figures import figures
+from bot.lifecycle.histories import History, Spending
 from bot.lifecycle.hooks import Reported, Tracker
 from bot.lifecycle.plan import Child, Failure, Learned, Person, Revision, Split, Unverified
 from bot.lifecycle.policy import Policy
 from bot.lifecycle.states import Gate, State, WaitingOn
 from bot.lifecycle.wording import escape, render
+from bot.lifecycle.wording.costs_told import costs_comment
 from runner.contract import Collision, Feedback, FileChange, GateResult, GateStatus, JobKind, Outcome
 from runner.results import (
     ExecutionSummary,
@@ -152,6 +155,9 @@ def everywhere(text: str) -> dict[str, str]:
     found["check"] = render.check_run(plan, text)[1]
     title, found["pull-request"] = render.pull_request(plan, cost)
     found["title"] = title
+    used = stories.HISTORIES[1].spending[0].usage.model_copy(update={"agent": line, "model": line})
+    spent = figures([History((), (Spending(1.0, used),))], 0.0, 2.0)
+    found["costs"] = costs_comment(spent, plan.policy, to=Person(id=1, login=line))
     keys = ("needs", "verb", "what", "why", "cause", "paths", "head", "word", "line", "reason", "effect", "sentence")
     for topic in Topic:
         found[f"answer-{topic}"] = render.say(topic, dict.fromkeys(keys, text), plan, None)

@@ -11,17 +11,21 @@ from bot.lifecycle.ci import LONGEST_LOG, MOST_CHECKS, CiCheck, CiFailure, CiSta
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.costs import PlanCost
 from bot.lifecycle.effects import Topic
+from bot.lifecycle.figures import figures
+from bot.lifecycle.histories import History, Spending
 from bot.lifecycle.hooks import Reported, Tracker
 from bot.lifecycle.lessons import MOST_LEARNED, MOST_PATHS
 from bot.lifecycle.plan import Child, Failure, Learned, Pending, Person, Revision, Split
 from bot.lifecycle.policy import CiPolicy
 from bot.lifecycle.states import Gate, State, WaitingOn
 from bot.lifecycle.wording import limits, render
+from bot.lifecycle.wording.costs_told import costs_comment
 from bot.lifecycle.wording.policy_check import policy_check
 from runner.contract import (
     MAX_PATCH,
     MAX_PATHS,
     MAX_TAIL,
+    MAX_USD,
     Collision,
     Feedback,
     FileChange,
@@ -29,6 +33,7 @@ from runner.contract import (
     GateStatus,
     JobKind,
     Outcome,
+    Usage,
 )
 from runner.results import (
     MOST_CHILDREN,
@@ -200,6 +205,29 @@ def test_every_message_fits(piece):
     keys = ("needs", "verb", "what", "why", "cause", "paths", "head", "word", "line", "reason", "effect", "sentence")
     for topic in Topic:
         assert len(render.say(topic, dict.fromkeys(keys, filled(piece, LONG)), plan, None)) <= WHOLE
+
+
+@pytest.mark.parametrize("piece", WORST)
+def test_the_costs_of_very_many_models_fit(piece):
+    line = filled(piece, 300)
+    runs = [
+        Usage(
+            unit=Unit.EXECUTE_PLAN,
+            agent=f"{n}{line}"[:300],
+            model=f"{n}{line}"[:300],
+            attempt=1,
+            usd=MAX_USD,
+            input_tokens=2**63 - 1,
+            output_tokens=2**63 - 1,
+            seconds=9e9,
+            complete=False,
+        )
+        for n in range(500)
+    ]
+    found = figures([History((), [Spending(1.0, run) for run in runs])], 0.0, 2.0)
+    text = costs_comment(found, stories.POLICY, to=Person(id=1, login=line))
+    assert len(text) <= WHOLE
+    assert "488 more cost less and are not listed." in text
 
 
 def test_a_long_patch_takes_what_room_there_is():

@@ -210,6 +210,10 @@ def test_on_an_issue_without_a_plan_commands_are_answered(village: Village) -> N
     village.rita.comment(issue, "/plan")
     village.settle()
     assert village.thread(issue) == ["alice: /approve", "no_plan", "rita: /plan", "needs_triage"]
+    village.tom.comment(issue, "/costs")
+    say(village, issue, "/costs")
+    assert village.thread(issue)[4:] == ["tom: /costs", "alice: /costs", "not_allowed", "costs"]
+    assert "| Spent on rejected and denied work |" in village.text(issue, "costs")
     village.tom.comment(issue, "/plan")
     village.settle()
     assert village.stands(issue) == "draft, waits for runner"

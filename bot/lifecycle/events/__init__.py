@@ -29,6 +29,7 @@ from bot.lifecycle.events.people import (
     Approved,
     BudgetChosen,
     CancelRequested,
+    CostsRequested,
     DependsChosen,
     ExpandRequested,
     FixRequested,
@@ -94,6 +95,7 @@ __all__ = [
     "ChildMade",
     "CiDue",
     "CiReported",
+    "CostsRequested",
     "DependencyEnded",
     "DependsChosen",
     "EffectFailed",
@@ -158,6 +160,7 @@ HumanEvent = (
     | CancelRequested
     | ReopenRequested
     | StatusRequested
+    | CostsRequested
     | Shelved
     | Thawed
     | AgentChosen

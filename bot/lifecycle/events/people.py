@@ -175,6 +175,15 @@ class ReopenRequested(Human):
     """What keeps new work from being begun here at this moment."""
 
 
+class CostsRequested(Human):
+    """What the repository's plans cost in a month was asked for."""
+
+    type: Literal["costs_requested"] = "costs_requested"
+    repo: Repo
+    month: float
+    """When it began."""
+
+
 class StatusRequested(Human):
     """``/status``: say where the plan is."""
 

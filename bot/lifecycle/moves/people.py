@@ -193,6 +193,17 @@ def start_past_overlap(plan: Plan, event: events.StartRequested) -> Step:
     return moved(plan, "starts past the overlap")
 
 
+def tell_costs(plan: Plan, event: events.CostsRequested) -> Step:
+    """Say what the repository's plans cost; this one stays as it is."""
+    return Step(plan, (costs_told(event, plan.thread),), "asked for the costs")
+
+
+def costs_told(event: events.CostsRequested, thread: int) -> fx.TellCosts:
+    """Return the effect that says it, where it was asked for."""
+    where, key = event.thread or thread, f"say:costs:{event.source}"
+    return fx.TellCosts(key=key, repo=event.repo, issue_number=where, to=event.by, month=event.month)
+
+
 def tell_status(plan: Plan, event: events.StatusRequested) -> Step:
     """Say where the plan is, and bring the status comment up to date."""
     return moved(plan, "asked for the status", say(plan, fx.Topic.STATUS, event, event.by))

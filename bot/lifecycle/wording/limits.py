@@ -61,6 +61,8 @@ LESSONS_ENDED = 30
 """Lessons that a rejected plan lists by number: all that are kept of one."""
 LESSONS_USED = 10
 """Files named of lessons that agents were told."""
+KINDS = 12
+"""Units, agents or models that costs are told of by name, those that cost most."""
 REVISIONS = 10
 """Revisions listed in the status."""
 EXCERPT = 8_000

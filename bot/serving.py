@@ -24,15 +24,16 @@ from bot.intake import webhook
 from bot.store.engine import open_store
 from bot.store.throttles import write_limits
 from bot.tracing import traced
-from bot.web import dashboard, hooks, login_pages, metrics, runner_pages, schema
+from bot.web import dashboard, hooks, login_pages, metrics, rest_pages, runner_pages, schema
 from bot.web.app import create_app
 from bot.web.books import Books
 from bot.web.catalogue import Catalogue
 from bot.web.dashboard.frame import House
-from bot.web.limits import DOING, Limiter
+from bot.web.limits import ASKING, DOING, Limiter
 from bot.web.login import Login
 from bot.web.oidc import Keys, Verifier
 from bot.web.people import People
+from bot.web.rest_api import RestApi
 from bot.web.runner_api import RunnerApi
 from bot.web.sessions import Sessions
 from bot.web.views import Views
@@ -124,7 +125,7 @@ def web(parts: Parts) -> WSGIApplication:
         decrypt=vault.decrypt,
         actions_rate=settings.actions_rate,
     )
-    login = sign_in(parts)
+    login, rest = sign_in(parts), _rest(parts)
     return create_app(
         webhook.blueprint(parts.store, settings.webhook_secret),
         hooks.blueprint(parts.store, HookSecrets(settings), parts.now),
@@ -132,21 +133,32 @@ def web(parts: Parts) -> WSGIApplication:
         schema.blueprint(),
         metrics.blueprint(parts.store, token=settings.metrics_token, private=settings.private),
         login_pages.blueprint(login),
-        *([] if login is None else [dashboard.blueprint(_house(parts, login))]),
+        rest_pages.blueprint(rest, login, Limiter(ASKING, parts.now)),
+        *([] if login is None else [dashboard.blueprint(_house(parts, login, rest))]),
     )
 
 
-def _house(parts: Parts, login: Login) -> House:
-    """Return what the dashboard's pages are made of."""
-    github = parts.settings.github_url
-    return House(
+def _rest(parts: Parts) -> RestApi:
+    """Return what the API answers with."""
+    return RestApi(
         store=parts.store,
-        catalogue=Catalogue(parts.store, Views(github)),
+        catalogue=Catalogue(parts.store, Views(parts.settings.github_url)),
         books=Books(parts.store, parts.now),
         people=People(parts.store, parts.gateway.of_people(), parts.now),
-        login=login,
         doing=Limiter(DOING, parts.now),
-        github=github,
+    )
+
+
+def _house(parts: Parts, login: Login, rest: RestApi) -> House:
+    """Return what the dashboard's pages are made of: what a person has done by the API counts here as well."""
+    return House(
+        store=parts.store,
+        catalogue=rest.catalogue,
+        books=rest.books,
+        people=rest.people,
+        login=login,
+        doing=rest.doing,
+        github=parts.settings.github_url,
         now=parts.now,
     )
 

@@ -23,10 +23,10 @@ from bot.store.schema import jobs, journal, plans
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-    from decimal import Decimal
 
     from sqlalchemy import Column, Row
 
+    from bot.lifecycle.costs import Run
     from bot.store.engine import Tx
 
 MOST_ARMS = 60
@@ -246,12 +246,12 @@ def job_of(tx: Tx, repositories: Collection[int], job: str) -> tuple[JobRow, dic
 
 def spent(tx: Tx, uids: Collection[str]) -> dict[str, Amount]:
     """Return the dollars of each of these plans so far. Two statements."""
-    parts: dict[str, list[tuple[Decimal | None, bool]]] = {uid: [] for uid in uids}
+    runs: dict[str, list[Run]] = {uid: [] for uid in uids}
     for run in usage.of_plans(tx, select(plans.c.uid).where(plans.c.uid.in_(uids))):
-        parts[run.plan_uid].append((run.usage.usd, run.usage.complete))
+        runs[run.plan_uid].append(run.usage)
     for uid in plan_costs.untold(tx, uids):
-        parts[uid].append((None, False))
-    return {uid: Amount.total(each) for uid, each in parts.items()}
+        runs[uid].append(plan_costs.UNTOLD)
+    return {uid: Amount.dollars(each) for uid, each in runs.items()}
 
 
 def runners(tx: Tx, repositories: Collection[int]) -> list[RunnerRow]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlalchemy import exists, select
@@ -11,15 +12,28 @@ from bot.lifecycle.histories import waits_of
 from bot.store import histories, jobs, plans, usage
 from bot.store.schema import jobs as jobs_table
 from bot.store.schema import usage as usage_table
-from runner.contract import JobKind, Outcome
+from runner.contract import JobKind, Outcome, UsdSource
 from runner.results import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from decimal import Decimal
 
     from bot.lifecycle.plan import Plan
     from bot.store.engine import Tx
     from bot.store.jobs import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """A run that certainly was and of which nothing is known."""
+
+    usd: Decimal | None = None
+    complete: bool = False
+    usd_source: UsdSource = UsdSource.UNKNOWN
+
+
+UNTOLD = Untold()
 
 
 def of_plan(tx: Tx, plan: Plan) -> PlanCost:

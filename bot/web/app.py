@@ -6,10 +6,12 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, jsonify
+from flask import Flask, jsonify, request
 from werkzeug.exceptions import HTTPException
 
 from bot import trail
+from bot.web.openapi import PREFIX
+from bot.web.problems import problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,8 +34,12 @@ def create_app(*parts: Blueprint) -> Flask:
         app.register_blueprint(part)
 
     @app.errorhandler(HTTPException)
-    def refused(error: HTTPException) -> tuple[Response, int]:
-        return jsonify({"error": error.description or error.name}), error.code or 500
+    def refused(error: HTTPException) -> Response:
+        code, sentence = error.code or 500, error.description or error.name
+        answer = problem(code, sentence) if request.path.startswith(PREFIX) else jsonify({"error": sentence})
+        answer.status_code = code
+        answer.headers.extend((name, value) for name, value in error.get_headers() if name == "Allow")
+        return answer
 
     app.wsgi_app = Requests(app.wsgi_app)  # type: ignore[method-assign]  # as Flask's documentation has it
     return app

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from bot.store.browse import JobFilters, JournalFilters, PlanFilters
     from bot.store.engine import Store
 
+NO_WORK = "This plan has no work to show yet."
+
 T = TypeVar("T")
 
 
@@ -81,8 +83,15 @@ class Catalogue:
         """Return the patch under review."""
         review = self.whole(seen, uid).review
         if review is None:
-            raise Refused(404, "This plan has no work to show yet.")
+            raise Refused(404, NO_WORK)
         return views.diff(review)
+
+    def gates(self, seen: Collection[int], uid: str) -> wire.GatesView:
+        """Return how each check ended on the work under review."""
+        review = self.whole(seen, uid).review
+        if review is None:
+            raise Refused(404, NO_WORK)
+        return wire.GatesView(head=review.work.head, items=[views.gate(each) for each in review.gates])
 
     def costs(self, seen: Collection[int], uid: str) -> wire.CostsView:
         """Return what a plan has cost so far."""

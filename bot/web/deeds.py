@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from bot.store.engine import Store, Tx
     from bot.web.people import Onlooker, People
 
-LONGEST_KEY = 200
-"""Characters of an idempotency key."""
 DEED, NEW_PLAN = "deed", "new_plan"
 """Events of what people do here."""
 MUTE = (
@@ -119,7 +117,7 @@ def _guid(event: str, onlooker: Onlooker, key: str | None) -> str:
     if key is None:
         return f"{event}:{secrets.token_hex(16)}"
     if _KEY.fullmatch(key) is None:
-        raise Refused(400, f"An idempotency key has 1 to {LONGEST_KEY} visible ASCII characters.")
+        raise Refused(400, f"An idempotency key has 1 to {wire.LONGEST_KEY} visible ASCII characters.")
     return f"{event}:{onlooker.person.id}:{hashlib.sha256(key.encode()).hexdigest()[:32]}"
 
 

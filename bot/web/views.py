@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from bot import wire
+from bot.lifecycle.exports import plain_accounts
 from bot.lifecycle.states import State
 from bot.lifecycle.wording.links import Links
 from bot.web.reasons import reason
@@ -13,8 +14,8 @@ from runner.contract import GateResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from decimal import Decimal
 
+    from bot.lifecycle.accounts import Accounts
     from bot.lifecycle.costs import Amount, JobCost, PlanCost
     from bot.lifecycle.plan import Approval, Failure, Plan, Repo, Review, Revision
     from bot.lifecycle.records import Learned, Person, Recommended
@@ -185,8 +186,13 @@ def repository(repo: Repo) -> wire.RepositoryView:
 
 def money(amount: Amount) -> wire.Money:
     """Return dollars, every digit of them."""
-    usd = None if amount.value is None else _plain(amount.value)
+    usd = None if amount.value is None else f"{amount.value:f}"
     return wire.Money(usd=usd, at_least=amount.at_least, covered=amount.covered)
+
+
+def figures(found: Accounts) -> wire.CostsReport:
+    """Return the figures of a period at every level."""
+    return wire.CostsReport.model_validate(plain_accounts(found))
 
 
 def total(amount: Amount) -> wire.Total:
@@ -341,8 +347,3 @@ def line(logged: Logged, repo: Repo) -> wire.JournalLine:
         note=entry.note,
         details=dict(entry.details),
     )
-
-
-def _plain(value: Decimal) -> str:
-    """Return digits without an exponent."""
-    return f"{value:f}"

@@ -6,7 +6,9 @@ words; who reads passes over what they do not know.
 """
 
 from bot.wire.base import MOST_ROWS, USUAL_ROWS, Money, Page, PersonView, Problem, RepositoryView, Total, Uid
+from bot.wire.costs import CostsReport, FiguresView, ShareView, TallyView
 from bot.wire.people import (
+    LONGEST_KEY,
     LONGEST_TEXT,
     LONGEST_TITLE,
     Decision,
@@ -39,6 +41,7 @@ from bot.wire.work import (
     FailureView,
     FileView,
     FindingView,
+    GatesView,
     GateView,
     JobDetail,
     JobView,
@@ -48,6 +51,7 @@ from bot.wire.work import (
 )
 
 __all__ = [
+    "LONGEST_KEY",
     "LONGEST_TEXT",
     "LONGEST_TITLE",
     "MOST_ROWS",
@@ -56,15 +60,18 @@ __all__ = [
     "CheckView",
     "CiView",
     "CostRowView",
+    "CostsReport",
     "CostsView",
     "Decision",
     "DeedStatus",
     "DeedView",
     "DiffView",
     "FailureView",
+    "FiguresView",
     "FileView",
     "FindingView",
     "GateView",
+    "GatesView",
     "IdeaView",
     "JobDetail",
     "JobView",
@@ -86,7 +93,9 @@ __all__ = [
     "ReviewView",
     "RevisionView",
     "RunnerView",
+    "ShareView",
     "StateCount",
+    "TallyView",
     "Total",
     "TryView",
     "Uid",

@@ -13,7 +13,8 @@ USUAL_ROWS = 30
 
 T = TypeVar("T")
 
-Uid = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{8,32}$")]
+UID = r"^[a-z0-9]{8,32}$"
+Uid = Annotated[str, StringConstraints(pattern=UID)]
 """The name of a plan."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import StringConstraints
+from pydantic import ConfigDict, StringConstraints
 
 from bot.lifecycle.commands import Verb
 from bot.wire.base import Asked, PersonView, RepositoryView, Wire
@@ -14,6 +14,8 @@ LONGEST_TITLE = 256
 """Characters of an issue's title, as GitHub has it."""
 LONGEST_TEXT = 65_536
 """Characters of what a person says, as GitHub has it."""
+LONGEST_KEY = 200
+"""Characters of an idempotency key."""
 
 
 class MyRepository(RepositoryView):
@@ -77,6 +79,13 @@ Sayable = Literal[
 
 class Decision(Asked):
     """What a person says to a plan: a command, with the words behind it."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": {"properties": {"verb": {"const": Verb.APPROVE.value}}},
+            "then": {"required": ["saw"], "properties": {"saw": {"type": "string"}}},
+        }
+    )
 
     verb: Sayable
     text: Annotated[str, StringConstraints(max_length=LONGEST_TEXT)] = ""

@@ -33,6 +33,13 @@ class GateView(Wire):
     """The end of its output. Untrusted text."""
 
 
+class GatesView(Wire):
+    """How all checks ended on a commit."""
+
+    head: str
+    items: list[GateView]
+
+
 class FileView(Wire):
     """One changed path."""
 

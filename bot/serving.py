@@ -165,16 +165,9 @@ def _house(parts: Parts, login: Login, rest: RestApi) -> House:
 
 def sign_in(parts: Parts) -> Login | None:
     """Return how people sign in to the dashboard; None where the App's OAuth client is not set."""
-    settings = parts.settings
-    if settings.client_id is None or settings.client_secret is None:
+    settings, app = parts.settings, sign_in_client(parts)
+    if app is None or settings.client_id is None:
         return None
-    app = AppSignIn(
-        settings.client_id,
-        settings.client_secret,
-        github_url=settings.github_url,
-        api_url=settings.github_api_url,
-        now=parts.now,
-    )
     return Login(
         sessions=Sessions(parts.store, app, Vault(settings, SESSIONS), parts.now),
         sign_in=app,
@@ -184,6 +177,20 @@ def sign_in(parts: Parts) -> Login | None:
         client_id=settings.client_id,
         url=settings.url,
         github_url=settings.github_url,
+    )
+
+
+def sign_in_client(parts: Parts) -> AppSignIn | None:
+    """Return the App's OAuth client; None where it is not set."""
+    settings = parts.settings
+    if settings.client_id is None or settings.client_secret is None:
+        return None
+    return AppSignIn(
+        settings.client_id,
+        settings.client_secret,
+        github_url=settings.github_url,
+        api_url=settings.github_api_url,
+        now=parts.now,
     )
 
 

@@ -13,6 +13,8 @@ import pytest
 import yaml
 
 from bot.cli import main
+from bot.doctor import github as of_github
+from bot.doctor import machine
 from bot.lifecycle.effects import Dispatch
 from bot.lifecycle.plan import IssueSnapshot, Person, Plan
 from bot.remote import verbs
@@ -165,7 +167,27 @@ def test_work_needs_threads(
 # doctor
 
 
-def test_a_healthy_bot(settings: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def cure(settings: dict[str, str], github: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What people set up beside the bot: webhook, ruleset, sign-in; and a worker's turn."""
+    control, number = github.standin.control, int(github.app["app_id"])
+    control.set_webhook_url(number, "http://127.0.0.1:1/webhook")
+    control.set_rules("Acme/shop", [["main", "pull_request"]])
+    monkeypatch.setenv("TWOGATE_CLIENT_ID", github.app["client_id"])
+    monkeypatch.setenv("TWOGATE_CLIENT_SECRET", github.app["client_secret"])
+    store = open_store(f"sqlite:///{settings['TWOGATE_HOME']}/twogate.db")
+    with store.write() as tx:
+        throttles.take_turn(tx, "poll", 60)
+    store.dispose()
+
+
+def test_a_healthy_bot(
+    settings: dict[str, str], github: GitHub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cure(settings, github, monkeypatch)
+    assert github.standin.sender.drain(20)
+    main(["doctor"])
+    assert "FAULT  Within the last hour 1 webhooks did not arrive" in capsys.readouterr().out  # of the installation
+    github.standin.hub.deliveries.clear()
     code, said = main(["doctor"]), capsys.readouterr().out
     assert (code, "FAULT" in said) == (0, False), said
     for words in (
@@ -175,8 +197,45 @@ def test_a_healthy_bot(settings: dict[str, str], capsys: pytest.CaptureFixture[s
         "App twogate-demo",
         "grants all",
         "signing keys",
+        "GB are free",
+        "database is whole",
+        "A worker is alive",
+        "clock agrees",
+        "Webhooks arrive",
+        "Default branches are guarded (1 looked at)",
+        "People can sign in",
     ):
         assert words in said
+
+
+def test_what_people_set_up_and_what_wears_out_is_looked_at(
+    settings: dict[str, str], github: GitHub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cure(settings, github, monkeypatch)
+    control, number = github.standin.control, int(github.app["app_id"])
+    control.set_webhook_url(number, "http://127.0.0.1:2/webhook")
+    control.set_rules("Acme/shop", [["release", "pull_request"]])
+    monkeypatch.setenv("TWOGATE_CLIENT_SECRET", "another")
+    monkeypatch.setattr(machine, "LEAST_FREE", 10**18)
+    monkeypatch.setattr(of_github, "CLOCK_SKEW", -1)
+    monkeypatch.setattr(machine, "WORKER_SILENT", -1)
+    monkeypatch.setattr("bot.tracing.find_spec", lambda _name: None)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")
+    assert main(["doctor"]) == 1
+    said = capsys.readouterr().out
+    for fault in (
+        "GB are free for",
+        "No worker has been heard of for",
+        "This machine's clock is",
+        "GitHub sends webhooks to http://127.0.0.1:2/webhook: set the App's webhook address to http://127.0.0.1:1/webhook",
+        "Nothing keeps a plain push from the default branch of Acme/shop",
+        "GitHub refuses to sign anybody in: incorrect_client_credentials",
+        "OTEL_EXPORTER_OTLP_ENDPOINT is set, and no trace is made",
+    ):
+        assert re.search(rf"FAULT  .*{re.escape(fault)}", said), said
+    monkeypatch.setenv("TWOGATE_CLIENT_ID", "Iv1.another")
+    main(["doctor"])
+    assert "TWOGATE_CLIENT_ID is not this App's client" in capsys.readouterr().out
 
 
 def test_every_ailment_is_named(

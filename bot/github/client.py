@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.github.checkup import Checkup
 from bot.github.clients import App, Clients
 from bot.github.connection import Connection
 from bot.github.gateway import Gateway, PeoplesGateway
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-class GitHubGateway(Issues, Writes, Gateway):
+class GitHubGateway(Issues, Writes, Checkup, Gateway):
     """The gateway. Safe to share between threads; make it after a fork, since it keeps connections."""
 
     def of_people(self) -> PeoplesGateway:

@@ -296,6 +296,26 @@ class Gateway(Protocol):
         """Yield the repositories in which an installation lets the App work, page by page."""
         ...
 
+    def undelivered(self, since: float) -> int:
+        """Return how many deliveries since then (epoch seconds) were never answered well, in no try so far."""
+        ...
+
+    def clock(self) -> float:
+        """Return the time on GitHub, to the second."""
+        ...
+
+    def client_id(self) -> str:
+        """Return the App's OAuth client."""
+        ...
+
+    def webhook_url(self) -> str:
+        """Return where GitHub sends the App's deliveries; empty where nowhere."""
+        ...
+
+    def is_guarded(self, repo: Repo, branch: str) -> bool:
+        """Return whether a ruleset or a protection keeps plain pushes from a branch."""
+        ...
+
 
 class PeoplesGateway(Protocol):
     """What is asked of GitHub as a person, with a token of theirs: the App's for them or a personal one.

@@ -132,6 +132,14 @@ class Writes(Verbs):
 
         GitHub keeps deliveries for three days and does not send them again by itself.
         """
+        return sum(self._redelivered(number) for number in self._undelivered(since))
+
+    def undelivered(self, since: float) -> int:
+        """Return how many deliveries since then were never answered well, in no try so far."""
+        return len(self._undelivered(since))
+
+    def _undelivered(self, since: float) -> list[int]:
+        """Return the newest try of each."""
         good: set[str] = set()
         failed: dict[str, int] = {}
         for json in self._connection.clients.app.pages("/app/hook/deliveries"):
@@ -141,8 +149,7 @@ class Writes(Verbs):
                 good.add(json["guid"])
             else:
                 failed.setdefault(json["guid"], json["id"])
-        wanted = [number for guid, number in failed.items() if guid not in good]
-        return sum(self._redelivered(number) for number in wanted)
+        return [number for guid, number in failed.items() if guid not in good]
 
     def _redelivered(self, number: int) -> bool:
         """Ask for one delivery again; False where GitHub has let go of it meanwhile."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import httpx
@@ -11,6 +10,8 @@ import yaml
 
 from bot.data_flow import facts, of_bot, of_repository
 from bot.data_flow.party import Seen, shown
+from bot.doctor import github, machine
+from bot.doctor.finding import Finding
 from bot.errors import TwogateError
 from bot.serving import opened
 from bot.shipped import shipped
@@ -29,27 +30,27 @@ LEVELS = ("read", "write", "admin")
 """What may be granted, in rising order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at."""
-
-    well: bool
-    sentence: str
-
-
 def examine(settings: Settings) -> Iterator[Finding]:
     """Yield what is found, in the order in which it should be mended. The settings themselves are valid by now."""
     yield Finding(True, "The settings are valid.")
     database = _tried("The database", lambda: _database(settings))
     yield database
+    yield _tried("The disk", lambda: machine.disk(settings.home))
     with opened(settings) as parts:
         if database.well:
+            yield _tried("The database", lambda: machine.whole(parts.store))
+            yield _tried("The database", lambda: machine.worker(parts.store))
             yield _tried("The database", lambda: _given_up(parts.store))
             yield _tried("The database", lambda: _seen_by(settings, parts.store))
         app = _tried("GitHub", lambda: _app(parts.gateway))
         yield app
         if app.well:
             yield from _installations(parts.gateway)
+            yield _tried("GitHub's clock", lambda: github.clock(parts.gateway, parts.now))
+            yield _tried("GitHub's webhooks", lambda: github.webhook(parts.gateway, settings.url, parts.now))
+            yield _tried("GitHub's rulesets", lambda: github.rulesets(parts.gateway))
+            yield _tried("The sign-in", lambda: github.sign_in(parts, settings))
+    yield machine.traces(settings)
     yield _tried("GitHub's signing keys", lambda: _signing_keys(settings))
 
 

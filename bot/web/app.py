@@ -6,18 +6,17 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, jsonify, request
+from flask import Flask
 from werkzeug.exceptions import HTTPException
 
 from bot import trail
-from bot.web.openapi import PREFIX
-from bot.web.problems import problem
+from bot.web.problems import to_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-    from flask import Blueprint, Response
+    from flask import Blueprint
 
 log = logging.getLogger(__name__)
 
@@ -33,14 +32,7 @@ def create_app(*parts: Blueprint) -> Flask:
     for part in parts:
         app.register_blueprint(part)
 
-    @app.errorhandler(HTTPException)
-    def refused(error: HTTPException) -> Response:
-        code, sentence = error.code or 500, error.description or error.name
-        answer = problem(code, sentence) if request.path.startswith(PREFIX) else jsonify({"error": sentence})
-        answer.status_code = code
-        answer.headers.extend((name, value) for name, value in error.get_headers() if name == "Allow")
-        return answer
-
+    app.register_error_handler(HTTPException, to_program)
     app.wsgi_app = Requests(app.wsgi_app)  # type: ignore[method-assign]  # as Flask's documentation has it
     return app
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from bot.store import plans
 from bot.web.dashboard import audit, costs, decisions, ideas, plan, queue, runners
 from bot.web.dashboard.frame import KEPT_SECONDS, Visit
 from bot.web.headers import private
+from bot.web.problems import to_program
 from bot.web.refusal import Refused
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _refuse(pages: Blueprint, house: House) -> None:
     @pages.app_errorhandler(404)
     def nowhere(error: HTTPException) -> Response:
         if "text/html" not in request.accept_mimetypes.values():
-            return Response(json.dumps({"error": error.description}), 404, mimetype="application/json")
+            return to_program(error)
         return private(_page(house, 404, NOWHERE))
 
     @pages.errorhandler(HTTPException)

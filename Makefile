@@ -31,8 +31,8 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 venv: $(VENV)/.installed ## create .venv from the lock file
 
 .PHONY: demo
-demo: venv ## three issues from label to merge, on this machine alone (REPO=path|pypi:NAME==VERSION, AGENT=claude)
-	$(BIN)/python -m tests.demo $(if $(REPO),--repo '$(REPO)') $(if $(AGENT),--agent '$(AGENT)')
+demo: venv ## three issues from label to merge, on this machine alone (REPO=path|pypi:NAME==VERSION, AGENT=claude, SERVE=1)
+	$(BIN)/python -m tests.demo $(if $(REPO),--repo '$(REPO)') $(if $(AGENT),--agent '$(AGENT)') $(if $(filter-out 0,$(SERVE)),--serve)
 
 .PHONY: test
 test: venv ## the fast suite

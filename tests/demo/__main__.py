@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -42,11 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--output", type=Path, default=OUTPUT, help="folder for the pages (default: demo-output)")
     parser.add_argument("--keep", action="store_true", help="keep the town's folder and print where it is")
+    parser.add_argument("--serve", action="store_true", help="leave bot and GitHub running at the end, until Ctrl-C")
     options = parser.parse_args(arguments)
     home = Path(tempfile.mkdtemp(prefix="twogate-demo-"))
     home.chmod(0o755)
     try:
-        return play(home, options.repo, options.agent, options.output)
+        return play(home, options.repo, options.agent, options.output, serve=options.serve)
     except Refusal as refusal:
         print(f"make demo: {refusal}", file=sys.stderr)
         return 2
@@ -60,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             shutil.rmtree(home, ignore_errors=True)
 
 
-def play(home: Path, repo: str, agent: str, output: Path) -> int:
+def play(home: Path, repo: str, agent: str, output: Path, *, serve: bool = False) -> int:
     """Found a town, play the story in it, and check what was promised; raises :class:`Refusal` before it begins."""
     teller = Teller()
     player = players.claude() if agent == "claude" else None
@@ -78,6 +80,7 @@ def play(home: Path, repo: str, agent: str, output: Path) -> int:
         faults = broken(town, scenes, scripted=player.scripted, sound=stage.sound)
         pages = write_pages(town, [scene.issue for scene in scenes], output)
         ending(town, scenes, pages, faults)
+        dashboard(town, serve=serve)
     return 1 if faults else 0
 
 
@@ -114,6 +117,23 @@ def ending(town: Town, scenes: list[Scene], pages: list[Path], faults: list[str]
         pull = town.people["alice"].pull(plan.pull_request)
         print(f"{pull['html_url']}  merged  {pull['title']}")
         print("\n".join(f"    {line}" for line in pull["body"].splitlines() if line.startswith("|")))
+
+
+def dashboard(town: Town, *, serve: bool) -> None:
+    """Print the dashboard's address; with ``serve``, leave all running for people to look at, until they have seen it."""
+    people = ", ".join(town.people)
+    print(
+        f"\nThe dashboard: {town.url}/\n  Sign in as one of {people}; GitHub's page asks for no password here.",
+        flush=True,
+    )
+    if not serve:
+        print("  It ends with the demo: `make demo SERVE=1` leaves it running.")
+        return
+    print("  It runs until Ctrl-C.", flush=True)
+    seen = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: seen.set())
+    seen.wait()
 
 
 if __name__ == "__main__":

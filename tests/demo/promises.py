@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from bot.data_flow.command import listing
+from bot.settings import from_environment
 from bot.store import usage
 from runner.contract import GateStatus
 from runner.results import Unit
 from tests.standin import gitstore
+from tests.standin.runs_service import Actions
 from tests.town.town import REPOSITORY
 
 if TYPE_CHECKING:
@@ -36,6 +40,7 @@ def broken(town: Town, scenes: list[Scene], *, scripted: bool, sound: bool) -> l
         found += [f"#{scene.issue}: {fault}" for fault in _mistakes(town, scene)] if scripted else []
         found += [f"#{scene.issue}: {fault}" for fault in _checks(town, scene)] if sound else []
     found += list(_instructions(town, scenes, scripted=scripted))
+    found += list(_unlisted(town))
     found += [f"not as GitHub describes it: {problem}" for problem in town.github.problems]
     return found
 
@@ -58,6 +63,17 @@ def _instructions(town: Town, scenes: list[Scene], *, scripted: bool) -> Iterato
     wanted = [lesson["text"] for scene in scenes for lesson in scene.task.get("lessons", ())] if scripted else []
     if len(log) < len(wanted):
         yield f"{len(wanted)} lessons were learned, and the log of the instructions has {log}"
+
+
+def _unlisted(town: Town) -> Iterator[str]:
+    """Look whether everybody who was spoken to stands in the list of who sees code or prompts."""
+    listed = listing(from_environment(town.environment), [REPOSITORY])
+    addresses = {address for parties in listed.values() for party in parties for address in party.addresses}
+    machine = town.github.hub.service(Actions).settings.machine
+    models = {url for name, url in machine.items() if name.endswith("_BASE_URL")}
+    for url in (town.github.url, town.url, *models):
+        if urlsplit(url).netloc not in addresses:
+            yield f"{url} was spoken to, and `twogate data-flow` does not list it"
 
 
 def _repository(town: Town, merges: int) -> Iterator[str]:

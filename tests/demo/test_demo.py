@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,36 @@ def demo(output: Path, *arguments: str, **environment: str) -> str:
     return done.stdout
 
 
+def seen(output: Path) -> str:
+    """Play the demo as `make demo SERVE=1` does; look at the dashboard once it has ended, and press Ctrl-C."""
+    command = [sys.executable, "-u", "-m", "tests.demo", "--output", str(output), "--serve"]
+    said = []
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as playing:
+        try:
+            assert playing.stdout is not None
+            for line in playing.stdout:
+                said.append(line)
+                if "It runs until Ctrl-C." in line:
+                    look(re.findall(r"The dashboard: (\S+)/", "".join(said))[0])
+                    playing.send_signal(signal.SIGINT)
+        finally:
+            playing.terminate()
+        assert playing.wait(60) == 0, "".join(said)
+    return "".join(said)
+
+
+def look(url: str) -> None:
+    """Sign in as Alice, and see what came of the demo."""
+    with httpx.Client(base_url=url, follow_redirects=True) as browser:
+        page = browser.get("/login/start")
+        queue = browser.post(page.url, data={"decision": "authorize", "login": "alice"})
+        assert queue.url.path == "/", queue.text
+        plans = set(re.findall(r'href="(/plans/[0-9a-f]+)"', browser.get("/?state=merged").text + queue.text))
+        assert plans
+        for place in ("/costs", "/audit", "/runners", *plans):
+            assert browser.get(place).status_code == 200, place
+
+
 def three_merged(said: str) -> str:
     """Check that the last lines show three merged pull requests with their costs; return those lines."""
     story, _, end = said.partition("\nEvery promise held.\n")
@@ -64,7 +95,7 @@ PASSED = re.compile(r"\| `tests` \| passed \| [^|]+ \| blocking \|")
 @pytest.mark.slow
 @pytest.mark.timeout(SECONDS)
 def test_three_issues_become_three_merged_pull_requests_with_their_costs(tmp_path: Path) -> None:
-    said = demo(tmp_path)
+    said = seen(tmp_path)
     end = three_merged(said)
     assert "The agent of this demo is a script" in said
     assert "verifying -> executing: phase agent" in said, "a check sent work back to the agent"

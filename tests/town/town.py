@@ -108,6 +108,7 @@ class Town:
         made = control.create_repository(REPOSITORY, str(clone), private=True)
         self.repository_id = int(made["id"])
         self.app = control.create_app(APP, "acme", webhook_url=f"{self.url}/webhook")
+        control.set_callback_urls(int(str(self.app["app_id"])), [f"{self.url}/login/callback"])
         (self.home / "bot").mkdir(exist_ok=True)
         self.environment = {
             "PATH": os.environ["PATH"],
@@ -122,6 +123,8 @@ class Town:
             "TWOGATE_WEBHOOK_SECRET": str(self.app["webhook_secret"]),
             "TWOGATE_OIDC_ISSUER": f"{self.github.url}/_oidc",
             "TWOGATE_OIDC_JWKS_URL": f"{self.github.url}/_oidc/.well-known/jwks",
+            "TWOGATE_CLIENT_ID": str(self.app["client_id"]),
+            "TWOGATE_CLIENT_SECRET": str(self.app["client_secret"]),
             "TWOGATE_WRITES_PER_SECOND": "50",
         }
         actions = self.github.hub.service(Actions)

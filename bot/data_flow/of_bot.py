@@ -34,7 +34,7 @@ def parties(settings: Settings) -> Iterator[Party]:
     )
     yield from _database(settings)
     yield from _people(settings)
-    yield from _tracing(settings)
+    yield from _watching(settings)
 
 
 def _github(settings: Settings) -> Party:
@@ -71,7 +71,11 @@ def _people(settings: Settings) -> Iterator[Party]:
     )
 
 
-def _tracing(settings: Settings) -> Iterator[Party]:
+def _watching(settings: Settings) -> Iterator[Party]:
+    """Yield who gets figures alone."""
+    if settings.metrics_token is not None:
+        who = "whoever scrapes /metrics"
+        yield Party(who, (Seen.FIGURES,), "the token of TWOGATE_METRICS_TOKEN", "TWOGATE_METRICS_TOKEN")
     if settings.otlp_endpoint is not None:
         yield Party(
             "the collector of traces",

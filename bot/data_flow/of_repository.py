@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from bot.data_flow.of_bot import ON_GITHUB
 from bot.data_flow.party import ALL, Party, Seen
+from bot.lifecycle.hooks import Tracker
 from bot.lifecycle.policy_values import BUILT_IN_AGENTS
 from runner.agents import agent_for
 from runner.agents.tiers import with_model
@@ -63,6 +64,7 @@ class Facts:
 def parties(facts: Facts) -> Iterator[Party]:
     """Yield them in the order in which a run comes to them."""
     yield from _readers(facts)
+    yield from _reporters(facts)
     yield _machine(facts)
     yield from _actions(facts)
     yield from _agents(facts)
@@ -76,6 +78,16 @@ def _readers(facts: Facts) -> Iterator[Party]:
     if facts.public is not None:
         who = "everybody: the repository is public" if facts.public else "whoever may read the repository on GitHub"
         yield Party(who, ON_GITHUB, "their own account at GitHub", f"the visibility of {facts.name}")
+
+
+def _reporters(facts: Facts) -> Iterator[Party]:
+    """Yield who sends reports: they see what they sent, and what is said back."""
+    whose = {Tracker.JAM: "jam.dev", Tracker.ISSUE: "another tracker"}
+    for tracker in (each for each in Tracker if facts.policy.hooks.lets_in(each)):
+        who = f"{whose[tracker]}, whose reports become issues"
+        yield Party(
+            who, (Seen.ISSUES,), "the secret of the repository's hooks", f"hooks.{tracker}, {facts.policy_from}"
+        )
 
 
 def _machine(facts: Facts) -> Party:

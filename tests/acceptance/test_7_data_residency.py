@@ -88,6 +88,8 @@ def test_each_fact_of_the_configuration_moves_the_list(tmp_path: Path) -> None:
     assert "everybody: the repository is public" in rows(USUAL, public=True)
     assert "GitHub's machines for Actions (ubuntu-24.04)" in rows(USUAL, runs_on=("ubuntu-24.04",))
     assert "acme/tool@v1" in rows(USUAL, actions=("acme/tool@v1",))
+    assert "jam.dev, whose reports" in rows(f"{USUAL}hooks: {{jam: true}}")
+    assert "jam.dev" not in usual
     assert "build among them" in rows(f"{USUAL}ci: {{require: [build]}}")
     assert "('models.acme.test:8443',)" in rows(USUAL, reached=("https://models.acme.test:8443",))
     file = tmp_path / "policy.yml"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import github_calls, lessons, queue_order, runner_work
+from bench import github_calls, lessons, pages, queue_order, runner_work
 from bench.measure import show, write
 
 
@@ -14,7 +14,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures as a JSON list")
     options = parser.parse_args()
-    measures = [*github_calls.measure(), *queue_order.measure(), *lessons.measure(), *runner_work.measure()]
+    measures = [
+        *github_calls.measure(),
+        *queue_order.measure(),
+        *lessons.measure(),
+        *pages.measure(),
+        *runner_work.measure(),
+    ]
     print(show(measures))
     if options.json:
         write(measures, options.json)

@@ -1,4 +1,4 @@
-"""``python -m tests.screenshots``: play the threads, and put their pictures into ``docs/images``."""
+"""``python -m tests.screenshots``: pictures of the threads and of the dashboard, into ``docs/images``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from tests.screenshots.browser import Browser, NoBrowserError
+from tests.screenshots.dashboard import MOST, SHOTS, dashboard
 from tests.screenshots.play import pages
 from tests.town.repository import ROOT
 
@@ -25,6 +26,11 @@ def main() -> int:
                 for width, most in WIDTHS.items():
                     browser.open(page.html, width)
                     _save(FOLDER / f"{name}-{width}.png", browser.picture(width, most, page.start))
+            with dashboard(Path(folder)) as (addresses, cookie):
+                for name, (_, widths) in SHOTS.items():
+                    for width in widths:
+                        browser.visit(addresses[name], width, cookie)
+                        _save(FOLDER / f"dashboard-{name}-{width}.png", browser.picture(width, MOST[width]))
     except NoBrowserError as fault:
         sys.stderr.write(f"{fault}\n")
         return 1

@@ -115,10 +115,16 @@ class Browser:
     def open(self, page: str, width: int, *, dark: bool = False) -> Measured:
         """Show a page in a window of this width, and return how it lies there."""
         self._file.write_text(page)
+        return self.visit(self._file.as_uri(), width, dark=dark)
+
+    def visit(self, address: str, width: int, cookie: str = "", *, dark: bool = False) -> Measured:
+        """Show what is served at an address, with this header ``Cookie``, and return how it lies in the window."""
+        self._ask("Network.enable")
+        self._ask("Network.setExtraHTTPHeaders", headers={"Cookie": cookie} if cookie else {})
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._ask("Emulation.setEmulatedMedia", features=[scheme])
         self._resize(width, 800)
-        self._ask("Page.navigate", url=self._file.as_uri())
+        self._ask("Page.navigate", url=address)
         self._run(LOADED)
         return Measured(**self._run(MEASURE))
 

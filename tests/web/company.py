@@ -79,6 +79,15 @@ ENDS = {
 """How far plans have come -> how many of about a hundred."""
 NEW = {"writing", "plan", "queued", "executing", "diff", "pull", "failed"}
 """Those that are still under way began lately."""
+BACK = {"writing": (0.0006, 0.002), "executing": (0.03, 0.1)}
+"""Days since when agents at work may have been asked."""
+IDEAS = (
+    ("Test the mail that confirms an order", "It has no test."),
+    ("Name the time zone of delivery days", "They are shown in the server's."),
+    ("Drop the unused table of coupons", "Nothing reads it since the checkout was replaced."),
+    ("Log which carrier a timeout was of", "The log says only that there was one."),
+    ("Index orders by their customer", "The list of orders reads the whole table."),
+)
 PATCH = """\
 diff --git a/shop/basket.py b/shop/basket.py
 index 3f1c2aa..9d0be41 100644
@@ -147,8 +156,8 @@ def found(store: Store, count: int, now: float, *, first: int = 1, days: int = 9
     with store.write() as tx:
         for number in range(first, first + count):
             end = ends[number % len(ends)] if number <= len(ends) else chance.choice(ends)
-            back = chance.uniform(0.1, 3) if end in NEW else chance.uniform(3, days)
-            story = Story(chance, number, end, now - back * DAY)
+            back = BACK.get(end) or (0.1, 3) if end in NEW else (3, days)
+            story = Story(chance, number, end, now - chance.uniform(*back) * DAY, now)
             made.append(story.tell(tx, kept))
         _write(tx, kept)
     return sorted(made, key=lambda plan: plan.requested_at)
@@ -167,8 +176,8 @@ def _write(tx: Tx, rows: Rows) -> None:
 class Story:
     """How one plan came about, told step by step."""
 
-    def __init__(self, chance: random.Random, number: int, end: str, at: float) -> None:
-        self.chance, self.number, self.end, self.at = chance, number, end, at
+    def __init__(self, chance: random.Random, number: int, end: str, at: float, now: float) -> None:
+        self.chance, self.number, self.end, self.at, self.now = chance, number, end, at, now
         self.uid = hashlib.sha256(f"plan {number}".encode()).hexdigest()[:12]
         self.repo = REPOS[number % len(REPOS)]
         self.title = TITLES[number % len(TITLES)]
@@ -231,7 +240,6 @@ class Story:
 
     def planning(self) -> None:
         self.dispatched()
-        self.at = max(self.at, self.asked_at + 40)
         self.job(JobKind.PLAN, Unit.CREATE_PLAN, None, 0)
 
     def written(self) -> None:
@@ -271,16 +279,14 @@ class Story:
         )
         on = WaitingOn.OVERLAP if self.number % 3 == 0 else WaitingOn.SLOT
         self.line("approved", State.APPROVED, on, f"plan {self.sha[:12]} approved", by=ALICE)
-        self.values["waits_for"] = (
-            (f"#{self.number - 1}",) if self.number % 3 == 0 else (f"#{self.number - 2}", f"#{self.number - 1}")
-        )
-        self.values["most"], self.values["place"] = 2, self.number % 4 + 1
+        self.values["waits_for"] = (f"#{(93, 94, 92)[self.number % 3]}",)
+        self.values["most"], self.values["place"] = 1, self.number % 4 + 1
         if self.number % 5 == 0:
             self.values["choices"] = Choices(priority=PlanPriority.HIGH)
 
     def started(self) -> None:
         self.values |= {"waits_for": (), "most": None, "place": None}
-        self.after(self.chance.uniform(10, 2_000))
+        self.after(min(self.chance.uniform(10, 2_000), (self.now - self.at) * 0.5))
         self.line("slot_granted", State.EXECUTING, WaitingOn.RUNNER, "a slot is free: executing")
 
     def executing(self) -> None:
@@ -328,12 +334,9 @@ class Story:
         self.values["review"] = Review(
             number=1, work=work, gates=results(), comment_id=self.number * 10 + 1, posted_at=self.at
         )
-        if self.number % 7 == 0:
-            self.values["recommended"] = (
-                Recommended(
-                    what=Recommendation(title="Test the mail that confirms an order", reason="It has no test.")
-                ),
-            )
+        if self.number % 14 == 0:
+            title, reason = IDEAS[self.number // 14 % len(IDEAS)]
+            self.values["recommended"] = (Recommended(what=Recommendation(title=title, reason=reason)),)
 
     def let_through(self) -> None:
         self.people()
@@ -375,8 +378,8 @@ class Story:
         self.at += seconds
 
     def people(self) -> None:
-        """Let people think for a while."""
-        self.after(min(self.chance.lognormvariate(8.6, 1.1), 2.5 * DAY))
+        """Let people think for a while; of what is still under way, not beyond now."""
+        self.after(min(self.chance.lognormvariate(8.6, 1.1), 2.5 * DAY, (self.now - self.at) * 0.8))
 
     def line(
         self, event: str, to: State, on: WaitingOn | None, note: str, *, by: Person | None = None, first: bool = False

@@ -82,6 +82,8 @@ class Looker:
 
     browser: FlaskClient
     csrf: str
+    cookie: str
+    """The session's, as a header has it."""
 
     def get(self, path: str) -> Page:
         return Page(self.browser.get(path, headers={"Accept": "text/html"}))
@@ -172,5 +174,6 @@ def looks(store: Store, now: Callable[[], float], person: Person, permissions: d
     secret = sessions.begin(person, Tokens("ghu_of_the_tests", None, None))
     browser = app.test_client()
     browser.set_cookie(login.cookies.session, secret, domain="localhost")
-    with app.test_request_context(headers={"Cookie": f"{login.cookies.session}={secret}"}):
-        return Looker(browser, login.csrf())
+    cookie = f"{login.cookies.session}={secret}"
+    with app.test_request_context(headers={"Cookie": cookie}):
+        return Looker(browser, login.csrf(), cookie)

@@ -1,0 +1,83 @@
+"""What the dashboard's pages take at ten thousand plans with a hundred thousand lines of journal, and with none.
+
+The baseline of each page is the same page of a bot with a hundred plans or none; of a plan's pages, that of a plan as
+large. Pages are made by the real application over a SQLite file, without the network between. The first look at a
+page is apart: it compiles statements and works out what is remembered for a minute.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.measure import Measure
+from bot.lifecycle.permission import Permission
+from bot.lifecycle.states import State, WaitingOn
+from bot.store.engine import open_store
+from bot.store.migrate import migrate
+from tests.web import company
+from tests.web.looking import looks
+
+if TYPE_CHECKING:
+    from bot.lifecycle.plan import Plan
+    from tests.web.looking import Looker
+
+PLANS, FEW = 10_000, 104
+"""Plans of the large bot; of the small one, which has each state once."""
+ROUNDS = 40
+"""Looks at each page, after the first."""
+PAGES = {
+    "queue": "/",
+    "one state": "/?state=merged",
+    "ideas": "/ideas",
+    "costs": "/costs?period=90d",
+    "runners": "/runners",
+    "audit": "/audit",
+    "audit of a person": "/audit?person=bob",
+}
+TABS = {"plan": "", "diff": "/diff", "timeline": "/timeline", "costs of a plan": "/costs"}
+
+
+def measure() -> list[Measure]:
+    """Measure every page at both sizes."""
+    with tempfile.TemporaryDirectory(prefix="twogate-bench-") as folder:
+        large, few = _times(Path(folder, "large.db"), PLANS), _times(Path(folder, "few.db"), FEW)
+        none = _times(Path(folder, "none.db"), 0)
+    return [
+        *(Measure(f"page: {name}, p95", large[name][0], "ms", none[name][0], "an empty bot") for name in PAGES),
+        *(Measure(f"page: {name}, p95", large[name][0], "ms", few[name][0], f"{FEW} plans") for name in TABS),
+        *(Measure(f"page: {name}, first look", large[name][1], "ms", few[name][1], f"{FEW} plans") for name in PAGES),
+    ]
+
+
+def _times(file: Path, count: int) -> dict[str, tuple[float, float]]:
+    """Return for each page the 95th percentile of its times and its first time, in milliseconds."""
+    migrate(f"sqlite:///{file}")
+    now = time.time()
+    store = open_store(f"sqlite:///{file}", now=lambda: now)
+    made = company.found(store, count, now) if count else []
+    everywhere = {repo.id: Permission.WRITE for repo in company.REPOS}
+    looker = looks(store, lambda: now, company.ALICE, everywhere)
+    looker.get("/nowhere")
+    found = {name: _looks(looker, path) for name, path in _paths(made).items()}
+    store.dispose()
+    return found
+
+
+def _paths(made: list[Plan]) -> dict[str, str]:
+    shown = [p for p in made if (p.state, p.waiting_on) == (State.IN_REVIEW, WaitingOn.DIFF_DECISION)]
+    return PAGES | {name: f"/plans/{shown[0].uid}{tab}" for name, tab in TABS.items() if shown}
+
+
+def _looks(looker: Looker, path: str) -> tuple[float, float]:
+    took = []
+    for _ in range(ROUNDS + 1):
+        started = time.perf_counter()
+        answer = looker.browser.get(path)
+        took.append((time.perf_counter() - started) * 1_000)
+        if answer.status_code != 200:  # noqa: PLR2004 - a page that is not there is no measure
+            raise RuntimeError(f"{path}: {answer.status}")
+    first, *later = took
+    return sorted(later)[int(len(later) * 0.95)], first

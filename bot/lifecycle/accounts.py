@@ -30,8 +30,10 @@ def accounts(histories: Mapping[str, Sequence[History]], since: float, until: fl
     for name, found in histories.items():
         owners[name.partition("/")[0]] += found
     every = [history for found in histories.values() for history in found]
-    return Accounts(
-        total=figures(every, since, until),
-        organisations={name: figures(owners[name], since, until) for name in sorted(owners)},
-        repositories={name: figures(histories[name], since, until) for name in sorted(histories)},
-    )
+    total = figures(every, since, until)
+
+    def each(named: Mapping[str, Sequence[History]]) -> dict[str, Figures]:
+        alone = len(named) == 1  # what has all histories has the figures of all
+        return {name: total if alone else figures(named[name], since, until) for name in sorted(named)}
+
+    return Accounts(total=total, organisations=each(owners), repositories=each(histories))

@@ -275,7 +275,10 @@ def journal_page(
     conditions = _journal_conditions(wanted)
     if after is not None:
         conditions.append(c.id < after)
-    found = _newest((c.id,), _arms(c.repository_id, repositories), conditions, limit)
+    arms = _arms(c.repository_id, repositories)
+    if wanted.plan is not None:
+        arms = [[c.plan_uid == wanted.plan, c.repository_id.in_(repositories)]]
+    found = _newest((c.id,), arms, conditions, limit)
     query = select(c.id, c.repository_id, *_ENTRY).where(c.id.in_(found)).order_by(c.id.desc())
     return [_as_logged(row) for row in tx.execute(query)]
 
@@ -339,7 +342,6 @@ def _plan_conditions(wanted: PlanFilters) -> list[ColumnElement[bool]]:
 def _journal_conditions(wanted: JournalFilters) -> list[ColumnElement[bool]]:
     c = journal.c
     asked: list[tuple[object, ColumnElement[bool]]] = [
-        (wanted.plan, c.plan_uid == wanted.plan),
         (wanted.event, c.event == wanted.event),
         (wanted.actor, func.lower(c.actor_login) == (wanted.actor or "").lower()),
         (wanted.since, c.at >= (wanted.since or 0.0)),

@@ -1,13 +1,17 @@
 """The figures of a period as pages and the API show them: worked out once for several looks.
 
-What a period cost is made of every journal and every run of an agent in it, which is work at a large installation. So
-it is remembered for a moment, for each set of repositories: people look at the same month again and again.
+What a period cost is made of every journal and every run of an agent in it, which is seconds of work for ten thousand
+plans. So it is remembered for each set of repositories: people look at the same month again and again. What was shown
+for a minute is worked out anew beside the page, which shows what is known and says of when it is.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TooSlow
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,18 +19,30 @@ from bot.lifecycle.accounts import Accounts, accounts
 from bot.lifecycle.happened import Happened, trend
 from bot.lifecycle.periods import DAY, WEEK
 from bot.store import histories
+from bot.web.refusal import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
     from bot.store.engine import Store
 
-REMEMBERED_SECONDS = 60.0
-"""How long figures are shown after they were worked out; the page says of when they are."""
+FRESH_SECONDS = 60.0
+"""How long figures are shown as they were worked out."""
+KEPT_SECONDS = 900.0
+"""How long they are shown at most, while they are worked out anew."""
 MOST_REMEMBERED = 64
 """Periods and sets of repositories that a process remembers."""
+PATIENCE_SECONDS = 60.0
+"""How long somebody waits for figures that nobody asked for before; then they are told to come back."""
+BACK_SECONDS = 10
+NOT_YET = "These figures are still being worked out, since the period is full: come back in a moment."
 DAILY = 45 * DAY
 """The longest period that is drawn by days; a longer one is drawn by weeks."""
+
+
+Key = tuple[frozenset[int], str]
+Period = Callable[[float], tuple[float, float]]
+"""From the time now to the start and the end of a period."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,33 +57,49 @@ class Book:
 
 
 class Books:
-    """Works books out. Safe to share between threads."""
+    """Works books out, one after the other. Safe to share between threads."""
 
     def __init__(self, store: Store, now: Callable[[], float]) -> None:
         self._store = store
         self._now = now
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[frozenset[int], str], Book] = OrderedDict()
+        self._kept: OrderedDict[Key, Book] = OrderedDict()
+        self._under_way: dict[Key, Future[Book]] = {}
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="books")
 
-    def book(self, repositories: Collection[int], name: str, period: Callable[[float], tuple[float, float]]) -> Book:
-        """Return the book of these repositories for a period. ``name`` is what the period is asked for by."""
+    def book(self, repositories: Collection[int], name: str, period: Period) -> Book:
+        """Return the book of these repositories for a period. ``name`` is what the period is asked for by.
+
+        Raises what ``period`` raises for what is none, and ``Refused`` 503 where it takes too long.
+        """
         key, now = (frozenset(repositories), name), self._now()
+        since, until = period(now)
         with self._lock:
             found = self._kept.get(key)
-        if found is not None and 0 <= now - found.at < REMEMBERED_SECONDS:
+            if found is not None and 0 <= now - found.at < FRESH_SECONDS:
+                return found
+            under_way = self._under_way.get(key)
+            if under_way is None:
+                under_way = self._worker.submit(self._work_out, key, since, until, now)
+                self._under_way[key] = under_way
+                under_way.add_done_callback(lambda _: self._under_way.pop(key, None))
+        if found is not None and 0 <= now - found.at < KEPT_SECONDS:
             return found
-        made = self._work_out(repositories, *period(now), now)
+        try:
+            return under_way.result(PATIENCE_SECONDS)
+        except TooSlow as error:
+            raise Refused(503, NOT_YET, retry_after=BACK_SECONDS) from error
+
+    def _work_out(self, key: Key, since: float, until: float, now: float) -> Book:
+        with self._store.read() as tx:
+            named = histories.by_name(tx, since, until, key[0])
+        every = [history for found in named.values() for history in found]
+        weeks = trend(every, since, until, WEEK)
+        spent = trend(every, since, until) if until - since <= DAILY else weeks
+        made = Book(accounts(named, since, until), spent, weeks, now)
         with self._lock:
             self._kept[key] = made
             self._kept.move_to_end(key)
             while len(self._kept) > MOST_REMEMBERED:
                 self._kept.popitem(last=False)
         return made
-
-    def _work_out(self, repositories: Collection[int], since: float, until: float, now: float) -> Book:
-        with self._store.read() as tx:
-            named = histories.by_name(tx, since, until, repositories)
-        every = [history for found in named.values() for history in found]
-        weeks = trend(every, since, until, WEEK)
-        spent = trend(every, since, until) if until - since <= DAILY else weeks
-        return Book(accounts(named, since, until), spent, weeks, now)

@@ -31,6 +31,7 @@ from bot.lifecycle.moves import (
     recommendations,
     rework,
     shaping,
+    spending,
     split,
     world,
 )
@@ -335,8 +336,12 @@ def transition(plan: Plan, event: ev.Event) -> Step:
 
 def _step(plan: Plan, event: ev.Event) -> Step:
     if isinstance(event, _JOB_EVENTS) and (plan.job is None or plan.job.id != event.job):
-        return Step(plan, (), f"late: job {event.job} is not open")
-    plan = lessons.heard(plan, event)
+        return Step(plan, spending.shown_afresh(plan, event), f"late: job {event.job} is not open")
+    step = _moved(lessons.heard(plan, event), event)
+    return step.then(*spending.shown(plan, event))
+
+
+def _moved(plan: Plan, event: ev.Event) -> Step:
     if plan.hold is not None and isinstance(event, _QUEUE_EVENTS):
         return Step(plan, (), f"held: {plan.hold.causes[0]}")
     if isinstance(event, STEERING) and (stopped := _nobody_steers(plan, event)) is not None:

@@ -11,7 +11,7 @@ from bot.lifecycle.ci import CiCheck, CiFailure, CiState
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.costs import CostRow, PlanCost
 from bot.lifecycle.figures import figures
-from bot.lifecycle.histories import History, JobTime, Line, Spending
+from bot.lifecycle.histories import History, JobTime, Line, Spending, waits_of
 from bot.lifecycle.hooks import Reported, Tracker
 from bot.lifecycle.periods import WEEK
 from bot.lifecycle.permission import Permission
@@ -624,3 +624,4 @@ HISTORIES = (
 )
 """A week of three plans: one merged, one rejected, one that waits; of one run nobody knows the price."""
 FIGURES = figures(HISTORIES, WEEK_BEGAN, WEEK_BEGAN + WEEK)
+WAITED = tuple(waits_of(HISTORIES[0].lines))

@@ -6,6 +6,7 @@ import pytest
 
 from bot.lifecycle import events as ev
 from bot.lifecycle.deadlines import JOB_OVERTIME, JOB_SILENCE, next_look
+from bot.lifecycle.moves import spending
 from bot.lifecycle.policy import Policy, parse_policy
 from bot.lifecycle.reports import UNNAMED, can_end, event_of
 from bot.lifecycle.states import State, WaitingOn
@@ -119,7 +120,16 @@ def test_phases_show_as_executing_and_verifying(before, phase, state, shown):
 def test_an_event_of_another_job_is_late(before, event):
     step = put(before, event)
     assert unchanged(before, step)
-    assert (step.effects, step.note) == ((), f"late: job {UID}-2 is not open")
+    shown = [STATUS] if isinstance(event, spending.ENDS) else []
+    assert (keys(step), step.note) == (shown, f"late: job {UID}-2 is not open")
+
+
+def test_what_a_late_report_spent_is_shown_wherever_it_stands():
+    late = ev.JobLost(**AT, job=f"{UID}-2", sentence="killed")
+    reviewed = plan(State.IN_REVIEW, WaitingOn.DIFF_DECISION, **stories.REVIEWED)
+    merged = plan(State.MERGED, None, **stories.DONE)
+    assert keys(put(reviewed, late)) == [STATUS, ":refresh:8"]
+    assert keys(put(merged, late)) == [STATUS, ":pull:8"]
 
 
 def test_a_move_of_a_job_needs_an_open_one():

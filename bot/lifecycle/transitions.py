@@ -328,7 +328,7 @@ _QUEUE_EVENTS = (ev.SlotGranted, ev.QueueWaits)
 
 def transition(plan: Plan, event: ev.Event) -> Step:
     """Return what an event does to a plan. The plan comes back with the next version, also where nothing changed."""
-    step = recommendations.beside(plan, event) or _step(plan, event)
+    step = recommendations.beside(plan, event) or _step(plan, event).then(*spending.shown(plan, event))
     stands = (step.plan.state, step.plan.waiting_on) == (plan.state, plan.waiting_on)
     update = {"version": plan.version + 1, "since": plan.since if stands else event.at}
     return Step(step.plan.model_copy(update=update), step.effects, step.note)
@@ -337,11 +337,7 @@ def transition(plan: Plan, event: ev.Event) -> Step:
 def _step(plan: Plan, event: ev.Event) -> Step:
     if isinstance(event, _JOB_EVENTS) and (plan.job is None or plan.job.id != event.job):
         return Step(plan, spending.shown_afresh(plan, event), f"late: job {event.job} is not open")
-    step = _moved(lessons.heard(plan, event), event)
-    return step.then(*spending.shown(plan, event))
-
-
-def _moved(plan: Plan, event: ev.Event) -> Step:
+    plan = lessons.heard(plan, event)
     if plan.hold is not None and isinstance(event, _QUEUE_EVENTS):
         return Step(plan, (), f"held: {plan.hold.causes[0]}")
     if isinstance(event, STEERING) and (stopped := _nobody_steers(plan, event)) is not None:

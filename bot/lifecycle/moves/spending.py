@@ -23,7 +23,7 @@ def shown(plan: Plan, event: ev.Event) -> tuple[fx.Effect, ...]:
 
 
 def shown_afresh(plan: Plan, event: ev.Event) -> tuple[fx.Effect, ...]:
-    """Return what brings the costs of a plan up to date that stays where it is, where an event ends an earlier job.
+    """Return what beside that shows the costs of a plan that stays where it is, where an event ends an earlier job.
 
     That was shown by its last heartbeat; its report says it exactly.
     """
@@ -31,4 +31,4 @@ def shown_afresh(plan: Plan, event: ev.Event) -> tuple[fx.Effect, ...]:
         return ()
     refresh = fx.RefreshReview(key=f"{plan.uid}:refresh:{plan.version + 1}", settle=SETTLE_SECONDS)
     review = (refresh,) if plan.waiting_on is WaitingOn.DIFF_DECISION else ()
-    return (show_status(plan), *review, *shown(plan, event))
+    return (show_status(plan), *review)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import event
 
+from bot import serving
+from bot.settings import from_environment
 from bot.store import deliveries, rate_limits, throttles
 from bot.store.deliveries import NewDelivery
 from bot.store.engine import Store, open_store
@@ -15,6 +19,7 @@ from bot.store.rate_limits import Left
 from bot.web import metrics
 from bot.web.app import create_app
 from bot.worker.noted import Noted
+from bot.worker.schedule import Periods
 from tests.scenarios.conftest import country, source, sqlite_template, sqlite_url, village
 
 if TYPE_CHECKING:
@@ -143,3 +148,25 @@ def test_only_so_many_repositories_have_a_line(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(metrics, "MOST_REPOSITORIES", 0)
     village.planned()
     assert list(scraped(village.parts.store)["twogate_spend_today_usd"]) == [("other",)]
+
+
+def test_what_github_leaves_reaches_the_figures_through_a_worker(village: Village) -> None:
+    """The parts as ``twogate serve`` opens them, with a worker whose heart beats fast."""
+    parts = serving.open_parts(from_environment(village.environment))
+    beats = threading.Event()
+
+    def beat() -> None:
+        parts.noted()
+        beats.set()
+
+    worker = serving.worker(replace(parts, noted=beat), Periods(lease=0.3))
+    try:
+        parts.gateway.identity()
+        worker.start()
+        assert beats.wait(20)
+        found = scraped(parts.store)
+    finally:
+        worker.stop()
+        parts.close()
+    assert found["twogate_rate_limit"]["app", "core"] >= found["twogate_rate_limit_left"]["app", "core"] > 0
+    assert found["twogate_worker_overdue_seconds"][()] < 60

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 import httpx
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -49,17 +49,17 @@ class Client:
     def __init__(
         self,
         access: Access,
-        transport: httpx.BaseTransport | None = None,
+        via: Literal["api", "mcp"] = "api",
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.url = access.url
+        self._via: Literal["api", "mcp"] = via
         self._sleep, self._now = sleep, now
         self._http = httpx.Client(
             base_url=f"{access.url}/api/v1",
             headers={"Authorization": f"Bearer {access.token}", "Accept": "application/json", "User-Agent": "twogate"},
             timeout=REQUEST_SECONDS,
-            transport=transport,
         )
 
     def __enter__(self) -> Self:
@@ -123,6 +123,11 @@ class Client:
         """Return what a plan has cost so far."""
         return self._get(f"/plans/{_segment(uid)}/costs", wire.CostsView)
 
+    def figures(self, repository: str | None, days: int, month: str | None = None) -> wire.CostsReport:
+        """Return what a month, or else the last days, cost, and what came of it."""
+        period = {"days": days} if month is None else {"month": month}
+        return self._get("/costs", wire.CostsReport, {"repository": repository, **period})
+
     def deed(self, number: int) -> wire.DeedView:
         """Return what came of a decision so far."""
         return self._get(f"/deeds/{number}", wire.DeedView)
@@ -136,7 +141,7 @@ class Client:
 
     def decide(self, uid: str, verb: Verb, text: str = "", saw: str | None = None) -> wire.DeedView:
         """Say something to a plan; what comes of it is to be asked for by the number of the deed."""
-        said = wire.Decision(verb=verb, text=text, saw=saw).model_dump(mode="json", exclude_none=True)
+        said = wire.Decision(verb=verb, text=text, saw=saw, via=self._via).model_dump(mode="json", exclude_none=True)
         path = f"/plans/{_segment(uid)}/decisions"
         return _read(wire.DeedView, self._patiently("POST", path, json=said, headers=_key()))
 

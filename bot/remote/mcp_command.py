@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.http is None:
         access = where.access(os.environ, arguments.url)
-        mcp_tools.server(lambda _: Client(access)).run("stdio")
+        mcp_tools.server(lambda _: Client(access, via="mcp")).run("stdio")
     else:
         mcp_http.serve(where.address(arguments.url or os.environ.get("TWOGATE_URL", "")), *arguments.http)
     return WELL

@@ -37,7 +37,7 @@ def app(url: str, names: tuple[str, ...]) -> Starlette:
         given = (headers or {}).get("authorization", "")
         if not given.startswith(BEARER):
             raise UserError(UNPROVED)
-        return Client(where.Access(url, given.removeprefix(BEARER).strip()))
+        return Client(where.Access(url, given.removeprefix(BEARER).strip()), via="mcp")
 
     return server(connect).streamable_http_app(
         json_response=True,

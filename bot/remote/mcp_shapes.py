@@ -6,7 +6,7 @@ it asks for is no instruction to whoever reads it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
@@ -43,6 +43,8 @@ class Brief(BaseModel):
     """Dollars spent so far; null where nothing is known."""
     usd_at_least: bool
     """More was spent than is known."""
+    subscription: bool
+    """A part, or where ``usd`` is null all, is covered by a subscription, which has no price by use."""
     url: str
     untrusted: Titled
 
@@ -113,6 +115,7 @@ class CostRow(BaseModel):
     outcome: str
     usd: str | None
     usd_at_least: bool
+    subscription: bool
     input_tokens: float | None
     output_tokens: float | None
 
@@ -124,6 +127,7 @@ class Costs(BaseModel):
     issue: int
     usd: str | None
     usd_at_least: bool
+    subscription: bool
     rows: list[CostRow]
 
 
@@ -187,30 +191,27 @@ def costs(plan: wire.PlanDetail) -> Costs:
             agent=row.agent,
             model=row.model,
             outcome=row.outcome,
-            usd=row.cost.usd,
-            usd_at_least=row.cost.at_least,
+            **_money(row.cost),
             input_tokens=row.input_tokens.value,
             output_tokens=row.output_tokens.value,
         )
         for row in plan.costs.rows
     ]
-    total = plan.costs.total
-    return Costs(repository=_name(plan), issue=plan.issue, usd=total.usd, usd_at_least=total.at_least, rows=rows)
+    return Costs(repository=_name(plan), issue=plan.issue, rows=rows, **_money(plan.costs.total))
 
 
-def _brief(plan: wire.PlanSummary) -> dict[str, object]:
+def _brief(plan: wire.PlanSummary) -> dict[str, Any]:
     return {
         "repository": _name(plan),
         "issue": plan.issue,
         "state": plan.state,
         "waiting_on": plan.waiting_on,
-        "usd": plan.cost.usd,
-        "usd_at_least": plan.cost.at_least,
+        **_money(plan.cost),
         "url": plan.issue_url,
     }
 
 
-def _status(plan: wire.PlanDetail) -> dict[str, object]:
+def _status(plan: wire.PlanDetail) -> dict[str, Any]:
     up = Up(gate=plan.up.gate, saw=plan.up.saw) if plan.up else None
     return {
         **_brief(plan),
@@ -220,6 +221,10 @@ def _status(plan: wire.PlanDetail) -> dict[str, object]:
         "up": up,
         "pull_request_url": plan.pull_request_url,
     }
+
+
+def _money(found: wire.Money) -> dict[str, Any]:
+    return {"usd": found.usd, "usd_at_least": found.at_least, "subscription": found.covered}
 
 
 def _name(plan: wire.PlanSummary) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from bot.lifecycle.costs import Amount, dollars, percent
+from bot.lifecycle.costs import count as tally
 from bot.lifecycle.states import Gate
 from bot.lifecycle.wording.escape import visible
 from bot.tables import age, table
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 PLANS = ("REPOSITORY", "ISSUE", "STATE", "WAITS FOR", "COST", "SINCE", "TITLE")
 GATES = ("CHECK", "STATUS", "BLOCKS", "SECONDS", "SUMMARY")
 ROWS = ("UNIT", "AGENT", "MODEL", "OUTCOME", "TOKENS IN", "TOKENS OUT", "COST", "SECONDS")
+FIGURES = ("REPOSITORY", "SPENT", "MERGED", "COST PER MERGED PR", "DENIED", "CAME TO NOTHING")
 TITLE = 60
 """Characters of a title in a table."""
 SENTENCE = 100
@@ -43,7 +47,7 @@ def plan(found: wire.PlanDetail, now: float) -> Iterator[str]:
     yield f"{found.issue_url}"
     yield ""
     state = f"{found.state} (held: {', '.join(found.held)})" if found.held else str(found.state)
-    yield f"State     {state}{f', {line(found.reason)}' if found.reason else ''}"
+    yield f"State     {state}{f'. {line(found.reason)}' if found.reason else ''}"
     yield f"Asked for by {line(found.requester.login)}, {age(now - found.requested_at.timestamp())} ago"
     yield f"Cost      {money(found.costs.total)}"
     if found.pull_request_url:
@@ -143,14 +147,39 @@ def costs(found: wire.CostsView) -> Iterator[str]:
     yield f"Total {money(found.total)}"
 
 
+def figures(found: wire.CostsReport) -> Iterator[str]:
+    """Yield what a period cost and what came of it, a row a repository."""
+    whole = found.total
+    yield f"From {whole.since:%Y-%m-%d %H:%M} to {whole.until:%Y-%m-%d %H:%M} (UTC)"
+    yield ""
+    total_row = [("all", whole)] if len(found.repositories) != 1 else []
+    yield from table(FIGURES, *(_figures(name, each) for name, each in [*found.repositories.items(), *total_row]))
+    yield ""
+    yield f"Plans: {', '.join(f'{plans} {stage}' for stage, plans in whole.stages.items())}"
+    yield line(whole.bottleneck)
+
+
+def _figures(name: str, found: wire.FiguresView) -> tuple[str, ...]:
+    each, denied = found.cost_per_merged_usd, found.denial_rate
+    return (
+        line(name),
+        money(found.spent_usd),
+        str(found.merged),
+        money(each) if each else "-",
+        f"{denied.part} of {denied.of}, {percent(Decimal(denied.share))}" if denied.share else "-",
+        money(found.came_to_nothing_usd),
+    )
+
+
 def money(found: wire.Money) -> str:
-    """Return dollars as they are told."""
-    return "unknown" if found.usd is None else f"{'at least ' if found.at_least else ''}${found.usd}"
+    """Return dollars as they are told everywhere."""
+    value = None if found.usd is None else Decimal(found.usd)
+    return dollars(Amount(value=value, at_least=found.at_least, covered=found.covered))
 
 
 def total(found: wire.Total) -> str:
     """Return a sum of tokens or seconds."""
-    return "unknown" if found.value is None else f"{'at least ' if found.at_least else ''}{found.value:,.0f}"
+    return tally(Amount(value=None if found.value is None else Decimal(found.value), at_least=found.at_least))
 
 
 def line(words: str) -> str:

@@ -17,6 +17,7 @@ from bot import wire
 from bot.arguments import UNWELL, WELL, add_command, count, program, repository, run_command
 from bot.errors import UserError
 from bot.lifecycle.commands import Verb
+from bot.lifecycle.periods import DAYS
 from bot.lifecycle.states import State
 from bot.remote import mcp_command, shown, where
 from bot.remote.client import DEED_SECONDS, Client
@@ -62,8 +63,12 @@ def add_verbs(commands: Commands) -> None:
     approve.add_argument("--saw", metavar="HASH", help="approve only if this is what is up for decision")
     reject = _decision(commands, "reject", _reject, "reject the plan or the diff")
     reject.add_argument("--why", default="", metavar="TEXT", help="why; agents are told")
-    costs = _verb(commands, "costs", _costs, "say what an issue's plan has cost so far")
-    costs.add_argument("issue", type=count, help="number of the issue")
+    costs = _verb(commands, "costs", _costs, "say what a plan has cost so far, or what a period cost")
+    costs.add_argument("issue", type=count, nargs="?", help="number of the issue; without it, the period")
+    costs.add_argument("--all", action="store_true", help="of every repository that you may see")
+    when = costs.add_mutually_exclusive_group()
+    when.add_argument("--month", metavar="YYYY-MM", help="a calendar month (UTC)")
+    when.add_argument("--days", type=count, default=DAYS, metavar="N", help=f"the last days ({DAYS})")
     _of_issue(_verb(commands, "logs", _logs, "show what the bot knows of a plan's runs"))
     opened = _of_issue(_verb(commands, "open", _open, "open a plan's page in the browser"))
     opened.add_argument("--print", action="store_true", help="print the address alone")
@@ -135,9 +140,13 @@ def _reject(arguments: argparse.Namespace) -> int:
 
 
 def _costs(arguments: argparse.Namespace) -> int:
+    where_ = None if arguments.all else _repository(arguments)
     with _client(arguments) as client:
-        found = client.plan_of(_repository(arguments), arguments.issue).costs
-    return _told(arguments, found, shown.costs(found))
+        if arguments.issue is None or where_ is None:
+            period = client.figures(where_, arguments.days, arguments.month)
+            return _told(arguments, period, shown.figures(period))
+        plan = client.plan_of(where_, arguments.issue).costs
+    return _told(arguments, plan, shown.costs(plan))
 
 
 def _logs(arguments: argparse.Namespace) -> int:
@@ -174,7 +183,7 @@ def _text(given: str) -> str:
 
 
 def _nothing_up(plan: wire.PlanDetail) -> int:
-    print(f"Nothing is up for decision: the plan is {plan.state}{f', {plan.reason}' if plan.reason else ''}.")
+    print(f"Nothing is up for decision, the plan is {plan.state}. {shown.line(plan.reason)}".rstrip())
     return UNWELL
 
 

@@ -1,0 +1,199 @@
+"""The verbs of people and the MCP server, against the real bot: each with a token of somebody's own."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx
+import uvicorn
+from mcp.client import Client as McpClient
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from bot.cli import main
+from bot.remote import mcp_http, verbs
+from bot.remote.client import Client
+from tests.hostile.test_terminal import DRIVES
+
+ROOT = Path(__file__).parents[2]
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pytest
+
+    from tests.scenarios.village import Village
+
+
+class Terminal:
+    """The command line of a person; the village goes on while it waits."""
+
+    def __init__(self, village: Village, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.village, self.monkeypatch, self.capsys = village, monkeypatch, capsys
+        monkeypatch.setattr(verbs, "Client", partial(Client, sleep=lambda _: village.settle()))
+        monkeypatch.setenv("TWOGATE_URL", village.url)
+
+    def __call__(self, who: str, *words: str) -> tuple[int, str]:
+        self.monkeypatch.setenv("TWOGATE_TOKEN", self.village.country.tokens[who])
+        self.capsys.readouterr()
+        code = main([words[0], "--repo", self.village.repository, *words[1:]])
+        said = self.capsys.readouterr()
+        assert self.village.country.tokens[who] not in said.out + said.err
+        assert DRIVES.search(said.out + said.err) is None
+        return code, said.out + said.err
+
+
+def test_a_change_from_asking_to_its_rejection_by_the_command_line(
+    village: Village, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    village.planned()
+    twogate = Terminal(village, monkeypatch, capsys)
+    code, said = twogate("tom", "create", "Round \x1b[2Jtotals", "--body", "They show fractions.", "--json")
+    issue = json.loads(said)["issue"]
+    village.settle()
+    code, said = twogate("rita", "plans", "--state", "draft")
+    assert code == 0
+    assert "Round ⟨U+001B⟩[2Jtotals" in next(line for line in said.splitlines() if f"#{issue} " in line)
+    village.runner(issue).write_plan(title="Round the totals", summary="To cents.\x1b]0;owned\x07\r", steps=("\x9b2J",))
+    code, said = twogate("rita", "approve", str(issue), "--yes")
+    assert (code, "write" in said) == (1, True), said
+    assert village.stands(issue) == "draft, waits for plan_decision"
+    code, said = twogate("alice", "show", str(issue), "--json")
+    saw = json.loads(said)["up"]["saw"]
+    assert twogate("alice", "approve", str(issue), "--saw", "0" * 12)[0] == 2
+    code, said = twogate("alice", "approve", str(issue), "--saw", saw[:12])
+    assert (code, village.stands(issue)) == (0, "executing, waits for runner"), said
+    assert f"An approval covers exactly this text, {saw[:12]}." in said
+    village.runner(issue).execute({"shop/basket.py": "rounded"})
+    assert village.notes(issue, "approved")
+    code, said = twogate("alice", "logs", str(issue))
+    assert (code, "tests" in said, "passed" in said) == (0, True, True)
+    code, said = twogate("alice", "costs", str(issue))
+    assert (code, "Total $" in said) == (0, True), said
+    code, said = twogate("rita", "costs", "--days", "1")
+    assert (code, f"{village.repository}  $" in said) == (0, True), said
+    code, said = twogate("bob", "reject", str(issue), "--yes", "--why", "too large")
+    assert (code, village.stands(issue)) == (0, "rejected"), said
+    code, said = twogate("bob", "approve", str(issue), "--yes")
+    assert (code, said[:51]) == (1, "Nothing is up for decision, the plan is rejected. I")
+    code, said = twogate("alice", "open", str(issue), "--print")
+    assert said == f"{village.url}/plans/{village.plan(issue).uid}\n"
+    assert twogate("alice", "show", "999")[0] == 2
+
+
+@contextmanager
+def at_work(village: Village) -> Iterator[None]:
+    """Let the village go on in the background."""
+    done = threading.Event()
+
+    def work() -> None:
+        while not done.is_set():
+            village.settle()
+            done.wait(0.05)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join(30)
+
+
+async def called(client: McpClient, tool: str, **arguments: Any) -> dict[str, Any]:
+    answer = await client.call_tool(tool, arguments)
+    assert not answer.is_error, answer.content
+    assert answer.structured_content is not None
+    return answer.structured_content
+
+
+def test_an_agent_asks_for_a_plan_and_reads_its_cost_over_stdio(village: Village) -> None:
+    village.planned()
+    repository = village.repository
+
+    async def session() -> None:
+        environment = {"TWOGATE_URL": village.url, "GH_TOKEN": village.country.tokens["tom"], "PATH": "/usr/bin:/bin"}
+        command = StdioServerParameters(
+            command=sys.executable, args=["-m", "bot", "mcp"], env=environment, cwd=str(ROOT)
+        )
+        async with McpClient(stdio_client(command)) as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert sorted(tools) == ["create_plan", "decide", "list_plans", "plan_costs", "plan_status", "show_plan"]
+            assert tools["decide"].annotations is not None
+            assert tools["decide"].annotations.destructive_hint
+            made = await called(client, "create_plan", repository=repository, title="Round", body="@alice: ignore this")
+            issue = made["issue"]
+            await anyio.to_thread.run_sync(village.settle)
+            await anyio.to_thread.run_sync(lambda: village.runner(issue).write_plan(title="Round the totals"))
+            where = {"repository": repository, "issue": issue}
+            costs = await called(client, "plan_costs", **where)
+            assert (costs["usd"], costs["rows"][0]["unit"]) == ("0.0125", "CreatePlan")
+            shown = await called(client, "show_plan", **where)
+            assert shown["untrusted"]["issue_body"] == "@alice: ignore this"
+            assert "data" in shown["untrusted"]["warning"]
+            assert shown["up"]["gate"] == "plan"
+            listed = await called(client, "list_plans", repository=repository)
+            assert [plan["issue"] for plan in listed["plans"]] == [issue, 1]
+            refused = await client.call_tool("plan_status", {"repository": "acme/none", "issue": 1})
+            assert refused.is_error
+            assert "GitHub shows to you" in str(refused.content)
+
+    anyio.run(session)
+
+
+@contextmanager
+def serving(village: Village) -> Iterator[str]:
+    """The MCP server over HTTP, on a free port."""
+    server = uvicorn.Server(
+        uvicorn.Config(mcp_http.app(village.url, ("127.0.0.1:*",)), host="127.0.0.1", port=0, log_level="error")
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        thread.join(0.02)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/mcp"
+    finally:
+        server.should_exit = True
+        thread.join(20)
+
+
+def test_over_http_everybody_is_who_their_token_says(village: Village) -> None:
+    issue = village.planned()
+    where = {"repository": village.repository, "issue": issue}
+
+    async def as_(url: str, who: str | None, tool: str, **arguments: Any) -> Any:
+        headers = {"Authorization": f"Bearer {village.country.tokens[who]}"} if who else {}
+        async with (
+            httpx.AsyncClient(headers=headers, timeout=60) as http,
+            McpClient(streamable_http_client(url, http_client=http)) as client,
+        ):
+            return await client.call_tool(tool, arguments)
+
+    async def session(url: str) -> None:
+        nobody = await as_(url, None, "plan_status", **where)
+        assert nobody.is_error
+        assert "without a token" in str(nobody.content)
+        saw = (await as_(url, "rita", "plan_status", **where)).structured_content["up"]["saw"]
+        refused = (await as_(url, "rita", "decide", **where, verb="approve", saw=saw)).structured_content
+        assert (refused["done"], refused["counted"]) == (True, False)
+        blind = await as_(url, "alice", "decide", **where, verb="approve")
+        assert blind.is_error
+        taken = (await as_(url, "alice", "decide", **where, verb="approve", saw=saw)).structured_content
+        assert (taken["done"], taken["counted"]) == (True, True)
+
+    with serving(village) as url, at_work(village):
+        anyio.run(session, url)
+        strange = httpx.post(url, headers={"Host": "evil.example"}, json={})
+        assert strange.status_code == 421
+    village.settle()
+    approved = next(entry for entry in village.journal(issue) if entry.event == "approved")
+    assert (approved.actor_login, approved.details["via"]) == ("alice", "mcp")

@@ -24,7 +24,7 @@ from bot.intake import webhook
 from bot.store.engine import open_store
 from bot.store.throttles import write_limits
 from bot.tracing import traced
-from bot.web import dashboard, hooks, login_pages, metrics, rest_pages, runner_pages, schema
+from bot.web import dashboard, files, hooks, login_pages, metrics, rest_pages, runner_pages, schema
 from bot.web.app import create_app
 from bot.web.books import Books
 from bot.web.catalogue import Catalogue
@@ -133,6 +133,7 @@ def web(parts: Parts) -> WSGIApplication:
         schema.blueprint(),
         metrics.blueprint(parts.store, token=settings.metrics_token, private=settings.private),
         login_pages.blueprint(login),
+        files.blueprint(),
         rest_pages.blueprint(rest, login, Limiter(ASKING, parts.now)),
         *([] if login is None else [dashboard.blueprint(_house(parts, login, rest))]),
     )

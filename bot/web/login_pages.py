@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bot.errors import Permanent, RetryAt, Transient
 from bot.github.gateway import Unproved
+from bot.web import files
 from bot.web.headers import private
 from bot.web.login import AWAY_SECONDS, local
 from bot.web.refusal import Refused
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 TEMPLATES = Environment(loader=PackageLoader("bot.web"), autoescape=True, undefined=StrictUndefined)
+TEMPLATES.globals["file"] = files.address
 
 WELCOME = (
     "GitHub tells Twogate who you are. You then see the plans of exactly those repositories that GitHub shows to you, "

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bot.crypto import SESSIONS, Vault
 from bot.github.gateway import Holder, Tokens
 from bot.settings import Settings
-from bot.web import dashboard
+from bot.web import dashboard, files
 from bot.web.app import create_app
 from bot.web.books import Books
 from bot.web.catalogue import Catalogue
@@ -170,7 +170,7 @@ def looks(store: Store, now: Callable[[], float], person: Person, permissions: d
         github=GITHUB,
         now=now,
     )
-    app = create_app(dashboard.blueprint(house))
+    app = create_app(dashboard.blueprint(house), files.blueprint())
     secret = sessions.begin(person, Tokens("ghu_of_the_tests", None, None))
     browser = app.test_client()
     browser.set_cookie(login.cookies.session, secret, domain="localhost")

@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 from bot.errors import Permanent, RetryAt, Transient
 from bot.store import plans
 from bot.web.dashboard import audit, costs, decisions, ideas, plan, queue, runners
-from bot.web.dashboard.frame import KEPT_SECONDS, Visit
+from bot.web.dashboard.frame import Visit
 from bot.web.headers import private
 from bot.web.problems import to_program
 from bot.web.refusal import Refused
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PAGES = (queue, plan, decisions, ideas, costs, runners, audit)
-STATIC = "dashboard.static"
 TROUBLE_SECONDS = 10
 """When to come back after passing trouble with GitHub or the database."""
 NOWHERE = "There is no such page. The queue leads to every plan, and the line above to the other pages."
@@ -41,25 +40,16 @@ TITLES = {
 
 
 def blueprint(house: House) -> Blueprint:
-    """Return every page, and the files that they load."""
-    pages = Blueprint("dashboard", __name__, static_folder="static", static_url_path="/static")
+    """Return every page; the files that they load are :mod:`bot.web.files`."""
+    pages = Blueprint("dashboard", __name__)
+    pages.after_request(private)
 
     @pages.before_request
-    def who_looks() -> Answer | None:
-        if request.endpoint == STATIC:
-            return None
+    def who_looks() -> None:
         onlooker = house.login.onlooker()
         with house.store.read() as tx:
             known = plans.repositories(tx)
         g.visit = Visit(onlooker, house.people.sees(onlooker), known)
-        return None
-
-    @pages.after_request
-    def headers(answer: Response) -> Response:
-        private(answer)
-        if request.endpoint == STATIC and answer.status_code == 200:  # noqa: PLR2004 - the file itself
-            answer.headers["Cache-Control"] = f"public, max-age={KEPT_SECONDS}, immutable"
-        return answer
 
     for page in PAGES:
         page.add_to(pages, house)

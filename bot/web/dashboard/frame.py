@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flask import Response, g, request, url_for
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bot.lifecycle.wording.escape import visible
+from bot.web import files
 from bot.web.dashboard import shown
 from bot.web.people import NOT_VISIBLE
 from bot.web.refusal import Refused
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     from bot.web.login import Login
     from bot.web.people import Onlooker, People
 
-KEPT_SECONDS = 31_536_000
-"""How long a browser may keep a file of ours; its address changes with its contents."""
-STATIC = Path(__file__).parent / "static"
 WAYS = (
     ("dashboard.queue", "Queue"),
     ("dashboard.ideas", "Ideas"),
@@ -52,19 +48,13 @@ def _environment() -> Environment:
         finalize=_shown,
     )
     made.filters |= shown.FILTERS
-    made.globals |= {**shown.WORDS, "ways": WAYS, "assets": _assets(), "key": key}
+    made.globals |= {**shown.WORDS, "ways": WAYS, "file": files.address, "key": key}
     return made
 
 
 def _shown(value: object) -> object:
     """Show by its number what can't be seen in text, wherever a template writes any."""
     return visible(value) if type(value) is str else value
-
-
-def _assets() -> str:
-    """Return what changes when a file of ours does."""
-    contents = b"".join(file.read_bytes() for file in sorted(STATIC.iterdir()))
-    return hashlib.sha256(contents).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,29 +9,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, case, func, select, tuple_, union_all
+from sqlalchemy import ColumnElement, Select, case, func, select, tuple_
 
 from bot.lifecycle.brief import Brief
 from bot.lifecycle.costs import Amount
-from bot.lifecycle.plan import Plan
+from bot.lifecycle.plan import Plan, lane
 from bot.lifecycle.queue import ORDER
 from bot.lifecycle.states import State, WaitingOn
-from bot.store import plan_costs, usage
+from bot.store import keyset, plan_costs, usage
 from bot.store.documents import load
 from bot.store.journal import Entry
 from bot.store.schema import jobs, journal, plans
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection
 
-    from sqlalchemy import Column, Row
+    from sqlalchemy import Row
 
     from bot.lifecycle.costs import Run
     from bot.store.engine import Tx
 
-MOST_ARMS = 60
-"""Repositories times states that one statement looks into one by one, each from its newest row on; beyond that it
-sorts what they have together, which costs more with every plan."""
 MOST_QUEUED = 100
 """Approved plans, those approved first, among which the first of the queue are looked for."""
 RUNNERS_SPAN = 30 * 86_400.0
@@ -156,9 +153,12 @@ def plans_page(
     conditions = _plan_conditions(wanted)
     if after is not None:
         conditions.append(tuple_(c.created_at, c.uid) < tuple_(after.created_at, after.uid))
-    found = _newest(
-        (c.created_at, c.uid), _arms(c.repository_id, repositories, c.state, wanted.states), conditions, limit
-    )
+    if wanted.issue is None:
+        arms = keyset.arms(c.repository_id, repositories, c.state, wanted.states)
+    else:
+        arms = [[c.lane.in_([lane(number, wanted.issue) for number in sorted(repositories)])]]
+        conditions += [c.state.in_(wanted.states)] if wanted.states else []
+    found = keyset.newest((c.created_at, c.uid), arms, conditions, limit, few=wanted.issue is not None)
     rows = tx.execute(_listed(found).order_by(c.created_at.desc(), c.uid.desc()))
     return [_as_listed(row) for row in rows]
 
@@ -229,7 +229,9 @@ def jobs_page(
         conditions.append(c.plan_uid == wanted.plan)
     if after is not None:
         conditions.append(tuple_(c.opened_at, c.id) < tuple_(after.opened_at, after.id))
-    found = _newest((c.opened_at, c.id), _arms(c.repository_id, repositories), conditions, limit)
+    few = wanted.plan is not None
+    arms = keyset.arms(c.repository_id + 0 if few else c.repository_id, repositories)
+    found = keyset.newest((c.opened_at, c.id), arms, conditions, limit, few=few)
     query = select(*_JOB, c.report).where(c.id.in_(found)).order_by(c.opened_at.desc(), c.id.desc())
     return [_as_job(row) for row in tx.execute(query)]
 
@@ -275,10 +277,9 @@ def journal_page(
     conditions = _journal_conditions(wanted)
     if after is not None:
         conditions.append(c.id < after)
-    arms = _arms(c.repository_id, repositories)
-    if wanted.plan is not None:
-        arms = [[c.plan_uid == wanted.plan, c.repository_id.in_(repositories)]]
-    found = _newest((c.id,), arms, conditions, limit)
+    few = wanted.plan is not None
+    arms = keyset.arms(c.repository_id + 0 if few else c.repository_id, repositories)
+    found = keyset.newest((c.id,), arms, conditions, limit, few=few)
     query = select(c.id, c.repository_id, *_ENTRY).where(c.id.in_(found)).order_by(c.id.desc())
     return [_as_logged(row) for row in tx.execute(query)]
 
@@ -296,43 +297,11 @@ _SHORT = ("outcome", "sentence", "attempts", "started_at", "ended_at", "gates", 
 """What of a report goes with a job in a list."""
 
 
-def _arms(
-    repository: Column[int],
-    repositories: Collection[int],
-    state: Column[str] | None = None,
-    states: Sequence[State] = (),
-) -> list[list[ColumnElement[bool]]]:
-    """Return the conditions of each part that has an order of its own in an index."""
-    if len(repositories) * max(len(states), 1) > MOST_ARMS:
-        whole: list[ColumnElement[bool]] = [repository.in_(sorted(repositories))]
-        return [whole if state is None or not states else [*whole, state.in_(states)]]
-    if state is None or not states:
-        return [[repository == number] for number in sorted(repositories)]
-    return [[repository == number, state == each] for number in sorted(repositories) for each in states]
-
-
-def _newest(
-    key: tuple[Column[Any], ...],
-    arms: Iterable[list[ColumnElement[bool]]],
-    conditions: list[ColumnElement[bool]],
-    limit: int,
-) -> Select[Any]:
-    """Return the query for the last column of the newest keys of all arms, from no arm more than the limit."""
-    order = [column.desc() for column in key]
-    parts = [select(select(*key).where(*arm, *conditions).order_by(*order).limit(limit).subquery()) for arm in arms]
-    if not parts:
-        return select(key[-1]).where(key[-1].is_(None))
-    merged = union_all(*parts).subquery()
-    newest = [merged.c[column.name].desc() for column in key]
-    return select(select(merged.c[key[-1].name]).order_by(*newest).limit(limit).subquery())
-
-
 def _plan_conditions(wanted: PlanFilters) -> list[ColumnElement[bool]]:
     c = plans.c
     asked: list[tuple[object, ColumnElement[bool]]] = [
         (wanted.waiting_on, c.waiting_on == wanted.waiting_on),
         (wanted.held, c.held.is_(bool(wanted.held))),
-        (wanted.issue, c.issue_number == wanted.issue),
         (wanted.requester, c.requester_id == wanted.requester),
         (wanted.ideas or None, c.ideas > 0),
     ]
@@ -342,6 +311,7 @@ def _plan_conditions(wanted: PlanFilters) -> list[ColumnElement[bool]]:
 def _journal_conditions(wanted: JournalFilters) -> list[ColumnElement[bool]]:
     c = journal.c
     asked: list[tuple[object, ColumnElement[bool]]] = [
+        (wanted.plan, c.plan_uid == wanted.plan),
         (wanted.event, c.event == wanted.event),
         (wanted.actor, func.lower(c.actor_login) == (wanted.actor or "").lower()),
         (wanted.since, c.at >= (wanted.since or 0.0)),

@@ -3,6 +3,7 @@
 Times are seconds since the epoch. A row of ``deliveries`` or ``outbox`` is *open* while ``done_at`` is null; a parked
 row is done as well, so that nothing waits behind it. The partial indexes cover open rows alone: finished ones may pile
 up without a look at the queue growing slower.
+Those named ``browse`` hold whatever a list is filtered by, so that a rare row is found without a look at the others.
 A column that holds JSON is text; :mod:`bot.store.documents` says how it stays readable for later releases.
 """
 
@@ -100,8 +101,8 @@ plans = Table(
     Column("brief", Text),
     Column("ideas", Integer, nullable=False, default=0, server_default="0"),
     UniqueConstraint("repository_id", "issue_number", "try_number"),
-    Index("ix_plans_repository_id_state_created_at_uid", "repository_id", "state", "created_at", "uid"),
-    Index("ix_plans_repository_id_created_at_uid", "repository_id", "created_at", "uid"),
+    Index("ix_plans_browse", "repository_id", "created_at", "uid", "waiting_on", "held", "requester_id"),
+    Index("ix_plans_browse_state", "repository_id", "state", "created_at", "uid", "waiting_on", "held", "requester_id"),
     _partial("ix_plans_ideas", "repository_id", "created_at", where="ideas > 0"),
     Index("ix_plans_state_waiting_on_held", "state", "waiting_on", "held"),
     Index("ix_plans_repository_id_branch", "repository_id", "branch"),
@@ -126,7 +127,7 @@ journal = Table(
     Column("note", Text, nullable=False, default=""),
     Column("details", Text, nullable=False),
     Column("repository_id", BigInteger),
-    Index("ix_journal_repository_id_id", "repository_id", "id"),
+    Index("ix_journal_browse", "repository_id", "id", "event", "actor_login", "at"),
     sqlite_autoincrement=True,
 )
 

@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from bot.lifecycle.plan import Recommended, Repo
 from bot.lifecycle.states import State, WaitingOn
-from bot.store import browse, journal, plans
+from bot.store import browse, journal, keyset, plans
 from bot.store.browse import JournalFilters, PlanFilters
 from bot.store.journal import Entry
 from bot.store.schema import plans as plans_table
@@ -54,11 +54,13 @@ def test_pages_hold_each_plan_once_and_no_other_repositorys(store: Store, clock:
     assert walk(store, set(), PlanFilters(), 4) == []
     wanted = PlanFilters(states=(State.DRAFT, State.MERGED), waiting_on=WaitingOn.RUNNER, held=False, requester=1)
     assert walk(store, {7, 8}, wanted, 4) == [f"{n:08x}" for n in reversed(range(23)) if n % 3 != 1]
-    many = set(range(7, 7 + browse.MOST_ARMS + 1))
+    many = set(range(7, 7 + keyset.MOST_ARMS + 1))
     assert walk(store, many, PlanFilters(states=(State.DRAFT,)), 4) == [
         f"{n:08x}" for n in (21, 18, 15, 12, 9, 6, 3, 0)
     ]
     assert walk(store, {7, 8}, PlanFilters(issue=4), 4) == ["00000003"]
+    assert walk(store, {7}, PlanFilters(issue=4), 4) == []
+    assert walk(store, {7, 8}, PlanFilters(issue=4, states=(State.MERGED,)), 4) == []
     assert walk(store, {7, 8}, PlanFilters(requester=2), 4) == []
 
 

@@ -9,15 +9,21 @@ from pathlib import Path
 import pytest
 from alembic import command
 from alembic.util import CommandError
+from sqlalchemy import update
 
 from bot.errors import ConfigError
-from bot.lifecycle.plan import Plan
-from bot.store import deliveries
+from bot.lifecycle.brief import Brief
+from bot.lifecycle.plan import Plan, Recommended, Repo
+from bot.store import browse, deliveries, jobs, journal, plans
+from bot.store.browse import JournalFilters, PlanFilters
 from bot.store.deliveries import NewDelivery
 from bot.store.documents import FORMAT, UnreadableError, dump, load
 from bot.store.engine import StoreUnavailable, choose_backend, open_store
+from bot.store.journal import Entry
 from bot.store.migrate import _config, migrate
-from runner.results import Unit
+from bot.store.schema import plans as plans_table
+from runner.contract import JobKind, Outcome, Report
+from runner.results import Recommendation, Unit
 from tests.store.databases import some_plan
 
 RELEASED = Path(__file__).with_name("released")
@@ -44,6 +50,42 @@ def test_the_migrations_lead_to_the_schema_in_the_code(empty_url: str) -> None:
     migrate(empty_url)
     check(empty_url)
     migrate(empty_url)
+
+
+def test_what_an_older_release_stored_is_listed(empty_url: str) -> None:
+    """The schema of 0003 has no brief, no names of repositories, and nothing of a journal's or a job's own."""
+    idea = Recommended(what=Recommendation(title="Tidy up", reason="It is untidy."))
+    renamed = Repo(id=7, owner="octo", name="demo-2", installation_id=3)
+    old = [some_plan(recommended=(idea, idea.model_copy(update={"issue": 3}))), some_plan("cafe0002", 13, repo=renamed)]
+    migrate(empty_url)
+    store = open_store(empty_url)
+    with store.write() as tx:
+        for plan in old:
+            plans.save(tx, plan, None)
+        tx.execute(update(plans_table).where(plans_table.c.uid == "cafe0002").values(created_at=tx.now + 1))
+        journal.append(tx, Entry("a", "7:12", 1.0, "approved", "s", "cafe0001", 1, 1, "ann"))
+        journal.append(tx, Entry("b", "7:99", 1.0, "refused", "s", None, None, 1, "ann"))
+        where = {"repository_id": 7, "lane": "7:12", "installation_id": 3, "plan_uid": "cafe0001"}
+        jobs.open_job(tx, job="cafe0001-1", kind=JobKind.PLAN, unit=Unit.CREATE_PLAN, deadline_at=1.0, **where)
+        jobs.report(tx, "cafe0001-1", REPORT)
+    backend = choose_backend(empty_url)
+    for way, to in ((command.downgrade, "0003"), (command.upgrade, "head")):
+        with backend.writer.begin() as connection:
+            way(_config(connection), to)
+    backend.writer.dispose()
+    with store.read() as tx:
+        assert plans.repositories(tx) == {7: renamed}
+        listed = browse.plans_page(tx, {7}, PlanFilters(ideas=True, requester=1), None, 5)
+        assert [each.brief for each in listed] == [Brief.of(old[0])]
+        lines = browse.journal_page(tx, {7}, JournalFilters(), None, 5)
+        assert [(line.entry.ref, line.repository_id) for line in lines] == [("b", 7), ("a", 7)]
+        assert [row.name for row in browse.runners(tx, {7})] == ["here"]
+    store.dispose()
+
+
+REPORT = Report(
+    job="cafe0001-1", outcome=Outcome.AGENT_FAILED, sentence="It ended.", runner="here", started_at=1.0, ended_at=2.0
+)
 
 
 def test_the_check_notices_a_difference(empty_url: str) -> None:

@@ -50,13 +50,13 @@ def downgrade() -> None:
 
 
 INDEXES = (
+    ("ix_plans_browse", "plans", ["repository_id", "created_at", "uid", "waiting_on", "held", "requester_id"]),
     (
-        "ix_plans_repository_id_state_created_at_uid",
+        "ix_plans_browse_state",
         "plans",
-        ["repository_id", "state", "created_at", "uid"],
+        ["repository_id", "state", "created_at", "uid", "waiting_on", "held", "requester_id"],
     ),
-    ("ix_plans_repository_id_created_at_uid", "plans", ["repository_id", "created_at", "uid"]),
-    ("ix_journal_repository_id_id", "journal", ["repository_id", "id"]),
+    ("ix_journal_browse", "journal", ["repository_id", "id", "event", "actor_login", "at"]),
     ("ix_jobs_repository_id_opened_at_id", "jobs", ["repository_id", "opened_at", "id"]),
 )
 
@@ -88,11 +88,13 @@ def _fill(connection: sa.Connection) -> None:
             sa.text("INSERT INTO repositories VALUES (:id, :owner, :name, :installation_id)"),
             {name: repo[name] for name in ("id", "owner", "name", "installation_id")},
         )
-    for (lane,) in connection.execute(sa.text("SELECT DISTINCT lane FROM journal WHERE plan_uid IS NOT NULL")).all():
-        connection.execute(
-            sa.text("UPDATE journal SET repository_id = :id WHERE lane = :lane"),
-            {"id": int(lane.partition(":")[0]), "lane": lane},
-        )
+    lanes = connection.execute(sa.text("SELECT DISTINCT lane FROM journal")).scalars().all()
+    for lane in lanes:
+        number = lane.partition(":")[0]
+        if number.isdecimal():
+            connection.execute(
+                sa.text("UPDATE journal SET repository_id = :id WHERE lane = :lane"), {"id": int(number), "lane": lane}
+            )
     for job, text in connection.execute(sa.text("SELECT id, report FROM jobs WHERE report IS NOT NULL")).all():
         connection.execute(
             sa.text("UPDATE jobs SET runner = :runner WHERE id = :id"),

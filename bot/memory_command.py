@@ -13,6 +13,7 @@ from bot.tables import table
 from runner.memory.checkout import Checkout, CheckoutError
 from runner.memory.files import line
 from runner.results import Unit
+from runner.steps.history import inert
 from runner.untrusted import visible
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _list(arguments: argparse.Namespace, found: Checkout) -> Iterator[str]:
 def _show(arguments: argparse.Namespace, found: Checkout) -> Iterator[str]:
     path, gone = found.named(arguments.lesson), found.stale()
     if path in found.damaged:
-        raise CheckoutError(f"{path} is no valid lesson. {found.damaged[path]}")
+        raise CheckoutError(f"{_cell(path, 300)} is no valid lesson. {found.damaged[path]}")
     lesson = next(lesson for lesson in found.lessons if lesson.path == path)
     if arguments.json:
         yield _json(**_data(lesson, gone))
@@ -118,17 +119,23 @@ def _prune(arguments: argparse.Namespace, found: Checkout) -> Iterator[str]:
         nothing = "There is nothing stale" if arguments.stale else "Name the lessons to remove, or say --stale"
         raise CheckoutError(f"{nothing}: no branch was made.")
     branch = arguments.branch or BRANCH.format(datetime.now(UTC))
-    reasons = [f"- {path.rpartition('/')[2]}: {_cell(gone.get(path, 'named by hand'), 500)}" for path in paths]
+    reasons = [_reason(path, gone.get(path, "named by hand")) for path in paths]
     counted = f"{len(paths)} lesson{'s' * (len(paths) > 1)}"
     sha = found.prune(paths, branch, "\n".join([f"Forget {counted}", "", *reasons, ""]))
     if arguments.json:
         yield _json(branch=branch, commit=sha, parent=found.commit, removed=paths)
         return
     yield f"Branch {branch} has a commit, {sha[:10]}, that removes {counted}:"
-    yield from (f"  {path}" for path in paths)
+    yield from (f"  {_cell(path, 300)}" for path in paths)
     yield "Your branch, work tree and index are as they were. Agents go on reading these lessons until it is merged:"
     yield f"  git push origin {branch}"
     yield f"  gh pr create --head {branch} --fill"
+
+
+def _reason(path: str, reason: str) -> str:
+    """Return a line of a commit's message that does nothing on GitHub, whatever files and paths are called."""
+    name = path.rpartition("/")[2]
+    return f"- {inert(_cell(f'{name}: {reason}', 500))}"
 
 
 def _units(found: Checkout) -> list[Unit]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 FENCE = "---\n"
+BOM = "\N{BYTE ORDER MARK}"
+"""What some editors begin a file of UTF-8 with."""
 M = TypeVar("M", bound="BaseModel")
 
 
@@ -45,7 +47,7 @@ class Head:
     def read(cls, data: bytes, path: str) -> Head:
         """Take a file apart; raises :class:`PromptwareError` where it has no head, or one that is no YAML."""
         try:
-            text = data.decode("utf-8").replace("\r\n", "\n")
+            text = data.decode("utf-8").removeprefix(BOM).replace("\r\n", "\n")
             text += "" if text.endswith("\n") else "\n"
         except UnicodeDecodeError as error:
             line = 1 + data[: error.start].count(b"\n")

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from runner.commits import FILE
 from runner.head import Head, PromptwareError
 from runner.results import Message, Unit
 from runner.sections import SectionError, overlay, split
@@ -23,6 +24,8 @@ from runner.untrusted import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from runner.commits import Commits
 
 BUILT_IN = Path(__file__).parent.parent / "promptware"
 """The units that come with Twogate: beside this package in a checkout and in an installation."""
@@ -143,6 +146,26 @@ class Program:
         return self.source == "repository"
 
 
+def reader(store: Commits, commit: str) -> Callable[[str], bytes | None]:
+    """Return what gives a unit's file of ``commit``, and of a long one as much as tells that it is too long.
+
+    That raises :class:`PromptwareError` where something else stands in its place, or in that of a folder above: a link,
+    a folder, a submodule, or a name that differs in case alone.
+    """
+
+    def read(path: str) -> bytes | None:
+        places = {path, *map(str, PurePosixPath(path).parents)}
+        for entry in store.entries(commit, [OVERRIDES.partition("/")[0].encode()]):
+            name = entry.path.decode("utf-8", "replace")
+            if name == path and entry.mode.startswith(FILE):
+                return store.contents(commit, [entry.path], MAX_PROGRAM + 1)[entry.path]
+            if name in places or f"{name}/".casefold().startswith(f"{path}/".casefold()):
+                raise PromptwareError(f"{name} stands where {path} is looked for: put a plain file there, named so.")
+        return None
+
+    return read
+
+
 def load(unit: Unit, read: Callable[[str], bytes | None]) -> Program:
     """Return ``unit`` with what the repository makes of it (``read`` gives a file of the base commit).
 
@@ -187,7 +210,7 @@ def _built_in(unit: Unit) -> Program:
 
 def _own(built_in: Program, data: bytes, path: str) -> tuple[FrontMatter, str]:
     if len(data) > MAX_PROGRAM:
-        raise PromptwareError(f"{path} has {len(data)} bytes; keep it below {MAX_PROGRAM}.")
+        raise PromptwareError(f"{path} has more than {MAX_PROGRAM} bytes; keep it below that.")
     head = Head.read(data, path)
     extension = head.validated(Extension) if "extends" in head.lines else None
     front = _extended(built_in.front, extension) if extension else head.validated(FrontMatter, MISSING)

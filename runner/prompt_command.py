@@ -18,7 +18,7 @@ from runner.commits import Commits
 from runner.contract import Issue
 from runner.git import GitError
 from runner.memory.checkout import Checkout, CheckoutError
-from runner.program import load
+from runner.program import load, reader
 from runner.promptware import PromptInput, PromptwareError, compose, digest
 from runner.results import PlanDocument, Unit
 
@@ -70,7 +70,7 @@ def _parts(parsed: argparse.Namespace) -> PromptInput:
     said = sys.stdin.read() if parsed.text == "-" else Path(parsed.text).read_text(encoding="utf-8")
     title, _, body = said.strip().partition("\n")
     plan = PlanDocument.model_validate_json(parsed.plan.read_bytes()) if parsed.plan else None
-    program = load(parsed.unit, lambda path: store.read(found.commit, path.encode()))
+    program = load(parsed.unit, reader(store, found.commit))
     tree = memory.Paths(store.files(found.commit))
     lessons = memory.choose(found.lessons, parsed.unit, plan.files if plan else (), program.front.memory, tree)
     issue = Issue(number=parsed.issue, title=title, body=body.strip(), author="somebody")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from runner import material, trusted
 from runner.head import PromptwareError
 from runner.material import FailedGate, Part, share, size
-from runner.program import Access, FrontMatter, Input, Program, load
+from runner.program import Access, FrontMatter, Input, Program, load, reader
 from runner.trusted import Terms
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ __all__ = [
     "compose",
     "digest",
     "load",
+    "reader",
 ]
 
 MAX_PROMPT = 120_000

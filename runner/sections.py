@@ -9,15 +9,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from runner.untrusted import HEADING as ANY_HEADING
+from runner.untrusted import UNDERLINE, letters
+
 RULES = "rules"
 """The section that a repository may add to and not take from."""
 RESERVED = frozenset(
     {"your tools", "your result", "what you may change", "whom to obey", "the policy of this repository", "the plan"}
 )
-"""Sections that the runner writes below the instructions: no unit may have one that passes for them."""
+"""Sections that the runner writes below the instructions: no unit may have one that passes for them, of whatever level
+and in whatever letters."""
+OURS = frozenset(map(letters, RESERVED))
 HEADING = re.compile(r"##[ \t]+(?P<name>.*?)[ \t#]*")
 TITLE = re.compile(r"#[ \t]+.*")
-CODE = re.compile(r"[ ]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)")
+CODE = re.compile(r"[ ]{0,3}(?P<fence>`{3,}(?!.*`)|~{3,})(?P<info>.*)")
 
 
 class SectionError(Exception):
@@ -50,7 +55,8 @@ class Section:
 def split(text: str) -> tuple[str, tuple[Section, ...]]:
     """Return what stands before the first section, and the sections; a heading within a block of code is none.
 
-    Raises :class:`SectionError` where a section has no name, a name that is taken, or one of the runner's own.
+    Raises :class:`SectionError` where a section has no name, a name that is taken, or one of the runner's own, and
+    where a block of code is left open, which would swallow what the runner writes below.
     """
     headings = [(number, match["name"]) for number, match in _headings(text)]
     lines = text.split("\n")
@@ -65,17 +71,30 @@ def split(text: str) -> tuple[str, tuple[Section, ...]]:
 
 
 def _headings(text: str) -> list[tuple[int, re.Match[str]]]:
-    found, code = [], ""
+    found, code, opened, above = [], "", 0, ""
     for number, line in enumerate(text.split("\n"), start=1):
         fence = CODE.fullmatch(line)
         if code:
             ends = fence and fence["fence"].startswith(code) and not fence["info"].strip()
             code = "" if ends else code
         elif fence:
-            code = fence["fence"]
-        elif heading := HEADING.fullmatch(line):
-            found.append((number, heading))
+            code, opened = fence["fence"], number
+        else:
+            _require_own(line, above, number)
+            if heading := HEADING.fullmatch(line):
+                found.append((number, heading))
+        above = "" if code else line
+    if code:
+        raise SectionError(opened, f"the block of code that begins here is never closed; close it with '{code}'.")
     return found
+
+
+def _require_own(line: str, above: str, number: int) -> None:
+    """Refuse a heading of any form that passes for one of the runner's; ``above`` is the line before."""
+    heading = ANY_HEADING.fullmatch(line)
+    name = above if UNDERLINE.fullmatch(line) else (heading["words"] or "") if heading else ""
+    if letters(name) in OURS:
+        raise SectionError(number, f"'## {name.strip()}' is written by the runner; name yours otherwise.")
 
 
 def _require_names(sections: tuple[Section, ...]) -> None:
@@ -83,8 +102,6 @@ def _require_names(sections: tuple[Section, ...]) -> None:
     for section in sections:
         if not section.key:
             raise SectionError(section.line, "a section has no name; write one after '##'.")
-        if section.key in RESERVED:
-            raise SectionError(section.line, f"'## {section.name}' is written by the runner; name yours otherwise.")
         if section.key in seen:
             raise SectionError(section.line, f"there is a section '## {section.name}' above; make them one.")
         seen.add(section.key)

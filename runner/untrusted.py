@@ -33,6 +33,7 @@ LIKE = {
     "h": "\u04bb\u043d\u0570",
     "i": "\u0456\u03b9\u026a1",
     "l": "\u04cf",
+    "m": "\u043c\u1d0d",
     "n": "\u03bd\u0578\u0274",
     "o": "\u043e\u03bf0",
     "p": "\u0440\u03c1",
@@ -40,6 +41,8 @@ LIKE = {
     "s": "\u0455\ua731\u13da5",
     "t": "\u0442\u03c4\u1d1b\u13a2",
     "u": "\u03c5\u057d\u1d1c",
+    "w": "\u051d\u0461\u1d21",
+    "y": "\u0443\u04af\u03b3\u028f",
 }
 """Letters of other scripts, small capitals and digits, by the Latin letter that each passes for."""
 LIKENESS = str.maketrans({like: letter for letter, likes in LIKE.items() for like in likes})
@@ -148,9 +151,18 @@ def _without_fences(text: str, marker: str) -> str:
     return "\n".join("[line removed]" if _is_look_alike(line, marker) else line for line in text.split("\n"))
 
 
+def letters(text: str) -> str:
+    """Return the Latin letters that ``text`` passes for, and nothing between them."""
+    return "".join(c for c in _bare(text).translate(LIKENESS) if c.isalpha())
+
+
+def _bare(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(c for c in plain if not unicodedata.category(c).startswith("M"))
+
+
 def _is_look_alike(line: str, marker: str) -> bool:
-    plain = unicodedata.normalize("NFKD", line.replace(REMOVED, "")).casefold()
-    bare = "".join(c for c in plain if not unicodedata.category(c).startswith("M"))
+    bare = _bare(line.replace(REMOVED, ""))
     said = bare.translate(LIKENESS).strip()
     ruled = RULE.fullmatch(said[:3]) or RULE.fullmatch(said[-3:])
     return marker.casefold() in bare or bool(LOOK_ALIKE.search(said) or (ruled and UNTRUSTED.search(said)))

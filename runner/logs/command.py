@@ -172,7 +172,7 @@ def _growing(path: Path, end: Path, until: float, clock: Callable[[], float]) ->
     """Yield what is in ``path`` and what is added, until ``end`` is there or the time is over."""
     with path.open("rb") as file:
         while True:
-            over = end.exists() or clock() > until
+            over = end.exists() or not clock() <= until  # nor is a time that is no number waited for
             while chunk := file.read(CHUNK):
                 yield chunk
             if over:

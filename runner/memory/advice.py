@@ -36,7 +36,7 @@ SWITCHES = (
     r"pragma: ?no cover|istanbul ignore|\|\| ?(?:true\b|:)|continue-on-error|\bforce.push|push (?:--force|-f)\b|"
     rf"(?:lower|reduc|decreas)\w*{WITHIN}\b(?:coverage|threshold|strictness)"
 )
-AGAIN = r"\bre-?(?:run|try|start)\w*\b"
+AGAIN = r"\b(?:re-?(?:run|try|start)\w*|(?:run|try|start)(?: [^\s,;]+){0,3} (?:again|once more))\b"
 RUNS = rf"(?:{AGAIN}|\b(?:run|try|start|repeat)\w*\b)"
 FAILS = r"\b(?:fail\w*|red|flak\w+)\b"
 PASSES = r"\b(?:green|pass\w*|succeed\w*|success\w*|works?|ok)\b"
@@ -74,6 +74,7 @@ FORBIDDEN: tuple[tuple[str, re.Pattern[str]], ...] = (
             _then(AGAIN, CHECKS, FAILS),
             _then(CHECKS, FAILS, AGAIN),
             _then(FAILS, AGAIN, CHECKS),
+            _then(FAILS, AGAIN, PASSES),
             r"\b(?:again and again|over and over)\b",
         ),
     ),

@@ -15,7 +15,7 @@ from runner.commits import Commits
 from runner.git import Git, GitError, discover, display, identity
 from runner.memory.files import FOLDER, MAX_FILE, LessonFile, read
 from runner.memory.staleness import Paths, stale
-from runner.program import OVERRIDES, MemoryBudget, memory_of
+from runner.program import OVERRIDES, MemoryBudget, memory_of, reader
 from runner.results import Unit
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 KEPT = b".gitkeep"
 """A file that keeps an empty folder; no lesson, and no damaged one."""
+
+
+LINK = "It is no plain file."
+"""What is wrong with a link, or another repository, in the place of a lesson."""
 
 
 class CheckoutError(Exception):
@@ -54,7 +58,8 @@ class Checkout:
             raise CheckoutError(f"{revision!r} is no commit of {git_dir}: commit something first, or name another.")
         paths = [path for path in store.files(commit, [OVERRIDES.encode()]) if FOLDER in path]
         contents = store.contents(commit, [p for p in paths if not p.endswith(KEPT)], MAX_FILE + 1)
-        found = {display(path): read(display(path), data) for path, data in sorted(contents.items())}
+        found: dict[str, LessonFile | str] = {display(p): LINK for p in paths if not p.endswith(KEPT)}
+        found |= {display(path): read(display(path), data) for path, data in contents.items()}
         lessons = tuple(lesson for lesson in found.values() if isinstance(lesson, LessonFile))
         damaged = {path: fault for path, fault in found.items() if isinstance(fault, str)}
         return cls(git_dir, top, commit, lessons, damaged)
@@ -65,8 +70,7 @@ class Checkout:
 
     def budget(self, unit: Unit) -> MemoryBudget:
         """Return what the unit's memory holds, by the commit's instructions; the default where these are not valid."""
-        store = Commits(self.git_dir)
-        return memory_of(unit, lambda path: store.read(self.commit, path.encode()))
+        return memory_of(unit, reader(Commits(self.git_dir), self.commit))
 
     def named(self, name: str) -> str:
         """Return the path of the one lesson or damaged file of that path, name or end of a path."""

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import yaml
 from pydantic import Field, ValidationError
 
+from runner.head import BOM, FENCE
 from runner.program import OVERRIDES
 from runner.results import LessonKind, Line, Message, Unit
-from runner.untrusted import plain
+from runner.untrusted import clean_markdown, plain, without_sections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,10 +31,10 @@ MAX_LESSON_PATHS = 20
 """Patterns of paths that one lesson is about."""
 MAX_BRACKETS = 100
 """Opening brackets in a head: what is nested deeply takes YAML long to read, and a head is not."""
+NO_MARKER = "\0"
+"""Stands where a run's marker would: no text has it once it was found visible."""
 SLUG_WORDS = 6
 """Words of the text that the file's name is made of."""
-FENCE = "---\n"
-
 NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}-[a-z0-9-]{1,100}\.md")
 """The name of a lesson's file."""
 PLACE = re.compile(rf"{re.escape(OVERRIDES)}/(?P<unit>[A-Za-z]+)/Memory/(?P<name>{NAME.pattern})")
@@ -104,7 +105,7 @@ def _read(path: str, data: bytes) -> LessonFile:
         )
     if len(data) > MAX_FILE:
         raise _DamagedError(f"It has more than {MAX_FILE} bytes.")
-    start, opening, rest = data.decode("utf-8", "replace").replace("\r\n", "\n").partition(FENCE)
+    start, opening, rest = data.decode("utf-8", "replace").removeprefix(BOM).replace("\r\n", "\n").partition(FENCE)
     head, closing, body = rest.partition("\n" + FENCE)
     text = body.strip()
     if start or not opening or not closing or not text:
@@ -151,19 +152,21 @@ def file_of(lesson: Lesson, learned_from: str, today: date, adopted_by: str = ""
         replaces=lesson.replaces,
         adopted_by=adopted_by,
     )
-    path = f"{OVERRIDES}/{lesson.unit}/Memory/{today.isoformat()}-{_slug(text)}.md"
+    path = f"{OVERRIDES}/{lesson.unit}/Memory/{today.isoformat()}-{_slug(text, learned_from)}.md"
     said = {name: value for name, value in head.model_dump(mode="json").items() if value not in ("", [])}
     written = yaml.safe_dump(said, sort_keys=False, allow_unicode=True)
     return _lesson(path, lesson.unit, head, text), f"{FENCE}{written}{FENCE}\n{text}\n".encode()
 
 
-def _slug(text: str) -> str:
+def _slug(text: str, learned_from: str) -> str:
+    """Return words of the text and a digest, by which two plans that learn the same write no file of one name."""
     words = re.findall(r"[a-z0-9]+", text.casefold())[:SLUG_WORDS]
-    digest = hashlib.sha256(text.encode()).hexdigest()[:6]
+    digest = hashlib.sha256(f"{learned_from}\n{text}".encode()).hexdigest()[:6]
     return "-".join([*("-".join(words)[:70].strip("-"),) * bool(words), digest])
 
 
-def line(lesson: LessonFile | Lesson) -> str:
-    """Return a lesson as a prompt shows it, one entry of a list."""
+def line(lesson: LessonFile | Lesson, marker: str = NO_MARKER) -> str:
+    """Return a lesson as the prompt of the run with that marker shows it, one entry of a list."""
     where = f" ({', '.join(lesson.paths)})" if lesson.paths else ""
-    return f"- {lesson.kind}{where}: {lesson.text}"
+    told = without_sections(clean_markdown(f"- {lesson.kind}{where}: {lesson.text}", marker))
+    return told.replace("\n", "\n  ")

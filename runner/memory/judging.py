@@ -9,7 +9,7 @@ from runner.gates.change import MODE_ABSENT, MODE_FILE, Change, Changed
 from runner.gates.secrets import secrets
 from runner.globs import fault
 from runner.memory.advice import forbidden, mixed
-from runner.memory.files import MAX_LESSON_PATHS, MAX_TEXT, LessonFile, line
+from runner.memory.files import MAX_LESSON_PATHS, MAX_TEXT, NO_MARKER, LessonFile, line
 from runner.memory.likeness import Shelf
 from runner.memory.units import readers
 from runner.untrusted import clean_markdown, visible, without_sections
@@ -27,15 +27,15 @@ SHOWN = 80
 CODE = re.compile(r"(?<![`\\])(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 """Code within a line, where a mention is none."""
 MENTION = re.compile(r"(?<![\w.+-])@[a-z0-9][\w/-]*", re.IGNORECASE)
-CODED = re.compile(r"(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])(?=[A-Za-z0-9+/]*[0-9])[A-Za-z0-9+/]{60,}={0,2}")
-"""What looks like Base64: nobody reads what it says."""
+CODED = re.compile(
+    r"(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])(?=(?:[A-Za-z+/]*[0-9]+){3})[A-Za-z0-9+/]{60,}={0,2}"
+)
+"""What looks like Base64: nobody reads what it says. Digits in three places tell it from the path of a file."""
 TURN = re.compile(
     r"<\|\w+\|>|\[/?INST\]|<</?SYS>>|</?s>|<(?:start|end)_of_turn>|<function_calls>|^(?:human|assistant|system|user):",
     re.IGNORECASE | re.MULTILINE,
 )
 """What chat templates of models put between who says what: of no use in a lesson but to pose as another."""
-NO_MARKER = "\0"
-"""Stands where a run's marker would: no text has it once it was found visible."""
 
 
 def judge(lesson: Lesson, known: Sequence[LessonFile | Lesson], budget: MemoryBudget) -> str | None:

@@ -76,6 +76,8 @@ class _Patterns:
     def _meets(self, other: str) -> bool:
         head = _head(other)
         if head == other and not other.endswith("/"):
+            if self._meet(f"{other}/"):  # the name of a folder, as a lesson may say it
+                return True
             return other in self._paths or any(other.startswith(h) and matches(p, other) for p, h in self._wild)
         return any(path.startswith(head) and matches(other, path) for path in self._paths) or any(
             (own.startswith(head) or head.startswith(own)) and may_meet(other, pattern) for pattern, own in self._wild

@@ -24,7 +24,7 @@ from runner.logs import STDERR_FILE, STDOUT_FILE
 from runner.meter import SHIM_PORT, Stop, UpstreamError
 from runner.prices import usage_of
 from runner.program import strangers
-from runner.promptware import Program, PromptInput, PromptwareError, load
+from runner.promptware import Program, PromptInput, PromptwareError, load, reader
 from runner.results import Unit
 from runner.sandbox import Confinement
 from runner.sessions import Kept, Sessions
@@ -383,6 +383,6 @@ def _earlier(kept: Kept) -> str:
 def _program(job: Job, unit: Unit) -> Program:
     job.ledger.note(*strangers(entry.path for entry in job.store.entries(job.spec.base)))
     try:
-        return load(unit, lambda path: job.store.read(job.spec.base, path.encode()))
+        return load(unit, reader(job.store, job.spec.base))
     except PromptwareError as error:
         raise Ending(Outcome.RUNNER_FAILED, str(error)) from error

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from runner import memory
 from runner.contract import MAX_LESSONS
 from runner.git import display
-from runner.program import OVERRIDES, MemoryBudget, memory_of
+from runner.program import OVERRIDES, MemoryBudget, memory_of, reader
 from runner.results import WrittenLesson
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def known(job: Job, head: str | None = None) -> tuple[LessonFile, ...]:
 
 def budget_of(job: Job) -> Callable[[Unit], MemoryBudget]:
     """Return what tells how much a unit's memory holds, by the base commit's instructions."""
-    return lambda unit: memory_of(unit, lambda path: job.store.read(job.spec.base, path.encode()))
+    return lambda unit: memory_of(unit, reader(job.store, job.spec.base))
 
 
 def ground_against(job: Job, lesson: Lesson, brought: Sequence[Lesson]) -> str | None:

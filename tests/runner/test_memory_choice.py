@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from runner.memory import LessonFile, Paths, choose, line, stale
 from runner.program import MemoryBudget
 from runner.results import Unit
+from runner.trusted import lessons
 
 START = date(2026, 1, 1)
 PARTS = ("parser", "printer", "queue", "billing", "search")
@@ -73,6 +74,13 @@ def test_of_two_hundred_lessons_the_right_ones_are_chosen() -> None:
         assert (
             len(chosen) == budget.lessons or sum(sizes[: len(chosen) + 1]) > budget.bytes or len(chosen) == len(right)
         )
+
+
+def test_the_budget_is_that_of_what_the_prompt_shows() -> None:
+    tall = [_lesson(n, f"{_said(n)}\n" + "a\n" * 420 + "b") for n in range(40)]
+    shown = "\n".join(lessons(choose(tall, Unit.EXECUTE_PLAN, PLAN, MemoryBudget(), TREE), "m" * 16))
+    assert "w" in shown
+    assert len(shown.encode()) <= MemoryBudget().bytes + len(lessons(tall[:1], "m" * 16)[0].partition("- fact")[0])
 
 
 def test_planning_units_share_what_is_about_planning() -> None:

@@ -13,7 +13,7 @@ from runner.results import PlanDocument, Verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
-OVERLAY = "---\nextends: built-in\n---\n## House style\n\nBritish spelling.\n"
+OVERLAY = "\ufeff---\nextends: built-in\n---\n## House style\n\nBritish spelling.\n"
 LESSON = "---\nlearned_from: o/r#1\nkind: fact\ncreated: 2026-11-02\n---\n\nThe tests need no network at all.\n"
 FOLDER = ".twogate/promptware/ExecutePlan"
 
@@ -30,7 +30,7 @@ def repo(tmp_path: Path) -> Path:
     git(repo, "commit", "-q", "--allow-empty", "-m", "Begin")
     for path, text in ((f"{FOLDER}/Program.md", OVERLAY), (f"{FOLDER}/Memory/2026-11-02-network-a1b2c3.md", LESSON)):
         (repo / path).parent.mkdir(parents=True, exist_ok=True)
-        (repo / path).write_text(text)
+        (repo / path).write_text(text, encoding="utf-8")
     git(repo, "add", ".")
     git(repo, "commit", "-qm", "Ours")
     return repo
@@ -58,6 +58,30 @@ def test_a_prompt_is_made_of_a_commit_and_files_alone(repo: Path) -> None:
     hashes = [said.stderr.split("sha256 ")[1][:64] for said in (now, before, ask(repo, "--plan", str(plan)))]
     assert hashes[0] != hashes[1]
     assert hashes[0] == hashes[2]
+
+
+@pytest.mark.parametrize("there", ["link", "folder above that is a link", "folder", "another case", "huge"])
+def test_what_stands_in_the_place_of_a_unit_is_not_passed_over(repo: Path, there: str) -> None:
+    program = repo / FOLDER / "Program.md"
+    program.unlink()
+    match there:
+        case "link":
+            program.symlink_to("/etc/hostname")
+        case "folder above that is a link":
+            (repo / FOLDER).rename(repo / "elsewhere")
+            (repo / FOLDER).symlink_to("../../elsewhere")
+        case "folder":
+            program.mkdir()
+            (program / "x").touch()
+        case "another case":
+            program.with_name("program.md").write_text(OVERLAY)
+        case "huge":
+            program.write_bytes(b"x" * 2_000_000)
+    git(repo, "add", "--all")
+    git(repo, "commit", "-qm", "Odd")
+    said = ask(repo)
+    assert (said.returncode, said.stdout) == (2, "")
+    assert f"{FOLDER}/Program.md" in said.stderr
 
 
 def test_what_can_not_be_used_is_named(repo: Path) -> None:

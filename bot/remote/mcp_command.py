@@ -16,6 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--url", help="the bot's address (TWOGATE_URL)")
     parser.add_argument(
+        "--no-decide", dest="decide", action="store_false", help="leave out the tool that approves and rejects"
+    )
+    parser.add_argument(
         "--http", type=_listen, metavar="HOST:PORT", help="serve HTTP under /mcp there; without it, stdin and stdout"
     )
 
@@ -26,9 +29,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.http is None:
         access = where.access(os.environ, arguments.url)
-        mcp_tools.server(lambda _: Client(access, via="mcp")).run("stdio")
+        mcp_tools.server(lambda _: Client(access, via="mcp"), decides=arguments.decide).run("stdio")
     else:
-        mcp_http.serve(where.address(arguments.url or os.environ.get("TWOGATE_URL", "")), *arguments.http)
+        mcp_http.serve(
+            where.address(arguments.url or os.environ.get("TWOGATE_URL", "")), *arguments.http, decides=arguments.decide
+        )
     return WELL
 
 

@@ -24,13 +24,13 @@ BEARER = "Bearer "
 UNPROVED = "This call came without a token of GitHub: have your client send `Authorization: Bearer` and yours."
 
 
-def serve(url: str, host: str, port: int) -> None:
+def serve(url: str, host: str, port: int, *, decides: bool = True) -> None:
     """Serve until SIGTERM or SIGINT, for the bot at ``url``."""
     names = (f"{host}:{port}", urlsplit(url).netloc)
-    uvicorn.run(app(url, names), host=host, port=port, log_level="warning", server_header=False)
+    uvicorn.run(app(url, names, decides=decides), host=host, port=port, log_level="warning", server_header=False)
 
 
-def app(url: str, names: tuple[str, ...]) -> Starlette:
+def app(url: str, names: tuple[str, ...], *, decides: bool = True) -> Starlette:
     """Return the application; ``names`` are those under which it may be addressed, so that no page of another can."""
 
     def connect(headers: Mapping[str, str] | None) -> Client:
@@ -39,7 +39,7 @@ def app(url: str, names: tuple[str, ...]) -> Starlette:
             raise UserError(UNPROVED)
         return Client(where.Access(url, given.removeprefix(BEARER).strip()), via="mcp")
 
-    return server(connect).streamable_http_app(
+    return server(connect, decides=decides).streamable_http_app(
         json_response=True,
         stateless_http=True,
         max_request_body_size=LARGEST_CALL,

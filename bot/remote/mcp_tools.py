@@ -46,14 +46,15 @@ Saw = Annotated[
 ]
 
 
-def server(connect: Connect) -> MCPServer[Any]:
-    """Return the server. What the client refuses, agents are told as a sentence."""
+def server(connect: Connect, *, decides: bool = True) -> MCPServer[Any]:
+    """Return the server, with or without the tool that decides. What the client refuses, agents are told."""
     made: MCPServer[Any] = MCPServer("twogate", instructions=INSTRUCTIONS, log_level="WARNING")
     tools = Tools(connect)
     for look in (tools.list_plans, tools.plan_status, tools.show_plan, tools.plan_costs):
         made.add_tool(look, annotations=LOOKS)
     made.add_tool(tools.create_plan, annotations=MAKES)
-    made.add_tool(tools.decide, annotations=DECIDES)
+    if decides:
+        made.add_tool(tools.decide, annotations=DECIDES)
     return made
 
 

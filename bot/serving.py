@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from gunicorn import glogging
 from gunicorn.app.base import BaseApplication
 
+from bot.chat import Chat
 from bot.crypto import SESSIONS, SIGNING_IN, HookSecrets, Vault
 from bot.github.client import connect
 from bot.github.clients import App
@@ -209,6 +210,7 @@ def worker(parts: Parts, periods: Periods = USUAL) -> Works:
         host_slots=settings.max_parallel,
         periods=periods,
         beat=parts.noted,
+        chat=Chat(settings.chat_webhook) if settings.chat_webhook else None,
     )
 
 

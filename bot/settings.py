@@ -74,6 +74,8 @@ class Settings:
     """For each installation."""
     max_parallel: int | None = None
     """Plans executed at the same time over all repositories; None: as many as the repositories' policies allow."""
+    chat_webhook: str | None = field(default=None, repr=False)
+    """Address of a chat that takes each week's figures; who knows it can write there."""
     actions_rate: Decimal = Decimal(0)
     """Dollars that a minute of GitHub Actions costs."""
     metrics_token: str | None = field(default=None, repr=False)
@@ -117,6 +119,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         writes_per_second=reader.pace(api_url),
         max_parallel=reader.number("TWOGATE_MAX_PARALLEL", least=1) if reader.get("TWOGATE_MAX_PARALLEL") else None,
         actions_rate=reader.rate(),
+        chat_webhook=reader.chat(),
         metrics_token=reader.metrics_token(),
         log_format=reader.log_format(),
         otlp_endpoint=reader.otlp_endpoint(),
@@ -256,6 +259,18 @@ class _Reader:
             known = False
         if not known:
             self.faults.append("OTEL_EXPORTER_OTLP_ENDPOINT: set it to an address such as http://127.0.0.1:4318.")
+        return text or None
+
+    def chat(self) -> str | None:
+        text = self.get("TWOGATE_CHAT_WEBHOOK")
+        try:
+            parts = urlsplit(text)
+            host, _port = parts.hostname, parts.port
+        except ValueError:
+            parts, host = urlsplit(""), None
+        safe = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK)
+        if text and not (safe and host):
+            self.faults.append("TWOGATE_CHAT_WEBHOOK is no address that begins with https://: copy it from the chat.")
         return text or None
 
     def rate(self) -> Decimal:

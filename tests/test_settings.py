@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,23 @@ def test_everything_can_be_said() -> None:
 @pytest.mark.parametrize("text", ["0", "-1", "many"])
 def test_no_slot_at_all_is_no_limit_that_can_be_set(text: str) -> None:
     assert faults(MAX_PARALLEL=text) == [f"TWOGATE_MAX_PARALLEL is {text!r}: set it to a whole number, 1 or more."]
+
+
+def test_what_a_minute_of_actions_costs_is_a_sum_of_dollars() -> None:
+    assert from_environment(environment(ACTIONS_USD_PER_MINUTE="0.008")).actions_rate == Decimal("0.008")
+    (told,) = faults(ACTIONS_USD_PER_MINUTE="-1")
+    assert told == "TWOGATE_ACTIONS_USD_PER_MINUTE is '-1': give dollars, such as 0.008; 0 for none."
+
+
+def test_the_address_of_a_chat_is_a_secret() -> None:
+    url = "https://hooks.example.com/services/T0/secret"
+    found = from_environment(environment(CHAT_WEBHOOK=url))
+    assert found.chat_webhook == url
+    assert "secret" not in repr(found)
+    for wrong in ("http://hooks.example.com/secret", "secret", "https://[secret"):
+        assert faults(CHAT_WEBHOOK=wrong) == [
+            "TWOGATE_CHAT_WEBHOOK is no address that begins with https://: copy it from the chat."
+        ]
 
 
 def test_the_key_may_lie_in_a_file_or_on_one_line(tmp_path: Path) -> None:

@@ -323,6 +323,27 @@ class TellCosts(_Effect):
     """When it began."""
 
 
+class TellWeek(_Effect):
+    """Say in an issue what the repository's plans cost in a week, where its policy still asks for that."""
+
+    kind: Literal["tell_week"] = "tell_week"
+    priority: Literal[Priority.SAY] = Priority.SAY
+    repo: Repo
+    issue_number: int
+    week: float
+    """When it began."""
+
+
+class SendWeek(_Effect):
+    """Say the same in a chat, which nothing can be looked up in: once at most."""
+
+    kind: Literal["send_week"] = "send_week"
+    priority: Literal[Priority.SAY] = Priority.SAY
+    repo: Repo
+    week: float
+    """When it began."""
+
+
 class ShowStatus(_Settling):
     """Bring the status comment and the state label to what the plan is when this is carried out."""
 
@@ -359,6 +380,8 @@ Effect = Annotated[
     | ShowPolicyCheck
     | Say
     | TellCosts
+    | TellWeek
+    | SendWeek
     | ShowStatus,
     Field(discriminator="kind"),
 ]

@@ -54,6 +54,12 @@ class Figures(Happened):
     """By where the dollars come from, with the date of the prices."""
 
     @property
+    def tells_something(self) -> bool:
+        """Whether anything happened in the period, or anybody is waited for at its end."""
+        counted = (self.agents.runs, self.asked, self.merged, self.denied)
+        return any(counted) or any(age is not None for age in self.oldest.values())
+
+    @property
     def came_to_nothing(self) -> Amount:
         """Spent on what was rejected, denied or abandoned."""
         return Amount.sum((self.rejected, self.abandoned))

@@ -56,6 +56,14 @@ class CiPolicy(Frozen):
     """Times that the pull request's failing checks are worked on without a person asking."""
 
 
+class Summary(Frozen):
+    """Where each week's figures are told."""
+
+    issue: int | None = None
+    chat: bool = False
+    """At the address that the bot's operator set."""
+
+
 class Policy(Frozen):
     """What a repository asks of the bot. Without a file, these defaults."""
 
@@ -90,6 +98,7 @@ class Policy(Frozen):
     prices: dict[str, Price] = Field(default_factory=dict)
     subscriptions: tuple[str, ...] = ()
     """Agents whose use a subscription covers, where no meter counts it."""
+    summary: Summary = Summary()
     logs: LogTerms = LogTerms()
     gates: tuple[GateSpec, ...] | None = None
     """None: recognised from the repository."""
@@ -187,6 +196,7 @@ def parse_policy(text: str, defaults: str = "") -> Policy:
         tiers={name: _tiers(section) for name, section in file.tiers.items()},
         prices={model: Price(**section.model_dump()) for model, section in file.prices.items()},
         subscriptions=tuple(file.subscriptions),
+        summary=Summary(issue=file.summary.issue, chat=file.summary.chat),
         logs=LogTerms(keep_days=file.logs.keep // DAY, commit=file.logs.commit),
         gates=None if file.gates is None else tuple(_gate(section) for section in file.gates),
         checks={name: CheckMode(mode) for name, mode in file.checks.model_dump(exclude_unset=True).items()},

@@ -13,6 +13,7 @@ from bot.lifecycle.policy_values import (
     MOST_FIXES,
     MOST_GENERATIONS,
     MOST_IN_REVIEW,
+    MOST_ISSUE,
     MOST_NAMES,
     MOST_TOKENS,
     AgentName,
@@ -161,6 +162,15 @@ class HooksSection(_Section):
     """Counted up, it makes the secret of these addresses another one: the one before is refused from then on."""
 
 
+class SummarySection(_Section):
+    """Where each week's figures are told, on Mondays."""
+
+    issue: int | None = Field(default=None, ge=1, le=MOST_ISSUE)
+    """Number of the issue that gets them as a comment."""
+    chat: bool = False
+    """Whether they go to the chat whose address the bot's operator set (`TWOGATE_CHAT_WEBHOOK`)."""
+
+
 class BudgetSection(_Section):
     """Where an agent is stopped."""
 
@@ -253,6 +263,7 @@ class PolicyFile(_Section):
     network: Literal["on", "model", "off"] = "on"
     """What agents and checks reach: all; agents their model's API and checks nothing; nothing."""
     logs: LogsSection = LogsSection()
+    summary: SummarySection = SummarySection()
     budget: BudgetSection = BudgetSection()
     gates: list[GateSection] | None = Field(default=None, max_length=30)
     """The checks in their order. Without this key they are recognised from the repository; an empty list means none."""

@@ -40,6 +40,8 @@ MOST_GENERATIONS = 1_000_000
 """Up to which the secret of the hooks can be counted."""
 MOST_IN_REVIEW = 1_000
 """Plans that may wait for their diff review at the same time."""
+MOST_ISSUE = 2**31 - 1
+"""The highest number of an issue that can be named."""
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 

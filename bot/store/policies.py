@@ -20,6 +20,12 @@ def last_valid(tx: Tx, repository_id: int) -> Policy | None:
     return Policy.model_validate(load(text)) if text is not None else None
 
 
+def valid(tx: Tx) -> dict[int, Policy]:
+    """Return the policies that were read last without a fault, by repository."""
+    rows = tx.execute(select(policies.c.repository_id, policies.c.document))
+    return {number: Policy.model_validate(load(text)) for number, text in rows}
+
+
 def keep(tx: Tx, repository_id: int, policy: Policy) -> None:
     """Remember a policy as the repository's last valid one."""
     insertion = tx.insert(policies).values(

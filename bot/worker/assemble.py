@@ -5,18 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bot.worker import poll, push_tokens, reconcile
+from bot.worker import poll, push_tokens, reconcile, summaries
 from bot.worker.advance import Advance
 from bot.worker.context import Context
 from bot.worker.deliver import KINDS, WRITING, Deliver
 from bot.worker.loop import Worker
 from bot.worker.periodic import Periodic
 from bot.worker.policies import Policies
-from bot.worker.schedule import THREADS, USUAL, Periods
+from bot.worker.schedule import SUMMARY_LOOK, THREADS, USUAL, Periods
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bot.chat import Chat
     from bot.github.gateway import Gateway
     from bot.store.engine import Store
 
@@ -33,6 +34,7 @@ def build_worker(
     host_slots: int | None = None,
     periods: Periods = USUAL,
     beat: Callable[[], None] = lambda: None,
+    chat: Chat | None = None,
 ) -> Worker:
     """Return the worker with everything that it does, not yet started."""
     context = Context(
@@ -43,6 +45,7 @@ def build_worker(
         web=web,
         now=now,
         decrypt=decrypt,
+        chat=chat,
     )
     tasks = [
         Periodic("poll", periods.poll_look, partial(poll.poll, context)),
@@ -50,6 +53,7 @@ def build_worker(
         Periodic("tokens", periods.job_look, partial(push_tokens.revoke_left, context)),
         Periodic("redeliver", periods.redeliver, partial(reconcile.redeliver, context), at_start=True),
         Periodic("reconcile", periods.reconcile, partial(reconcile.reconcile, context), at_start=True),
+        Periodic("summaries", SUMMARY_LOOK, partial(summaries.look, context)),
     ]
     return Worker(
         store,

@@ -15,6 +15,7 @@ from bot.worker.policies import PolicyFault
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bot.chat import Chat
     from bot.github.gateway import Gateway
     from bot.lifecycle.plan import Plan
     from bot.store.deliveries import NewDelivery
@@ -37,6 +38,8 @@ class Context:
     now: Callable[[], float]
     decrypt: Callable[[bytes], str]
     """Opens what the web kept of a push token."""
+    chat: Chat | None = None
+    """Where each week's figures go where a policy asks for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,9 @@ READING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "read_ci": ci.read_ci,
     "check_base": branch.check_base,
     "look_at_policy": policy_check.look,
+    "send_week": figures.send_week,
 }
-"""Effects that only ask."""
+"""Effects that change nothing on GitHub."""
 
 WRITING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "dispatch": dispatch.dispatch,
@@ -60,6 +61,7 @@ WRITING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "update_pull": branch.update_pull,
     "say": posts.say,
     "tell_costs": figures.tell_costs,
+    "tell_week": figures.tell_week,
     "show_status": posts.show_status,
 }
 """Effects that change something on GitHub, and so are paced."""

@@ -37,8 +37,9 @@ log = logging.getLogger(__name__)
 
 NOT_TOO_LATE = frozenset(
     {
-        *("show_status", "refresh_review", "update_pull", "mark_superseded", "open_child", "say", "tell_costs"),
+        *("show_status", "refresh_review", "update_pull", "mark_superseded", "open_child", "say"),
         *("judge_head", "judge_group", "show_policy_check", "delete_branch", "delete_next"),
+        *("tell_costs", "tell_week"),
     }
 )
 """Effects whose giving up moved no plan, and which go by what is when they are carried out: they make up for it."""

@@ -49,6 +49,8 @@ RECONCILE = 600.0
 """Between two comparisons of every open plan with GitHub."""
 SHOWN_LATE = 86_400.0
 """How long after an effect was wanted an outage that it was given up in is made up for, at each comparison."""
+SUMMARY_LOOK = 1_800.0
+"""Between two looks whether a week is over that is to be told of."""
 DEFAULTS_KEPT = 300.0
 """How long an organisation's defaults are taken as read: they are asked for at every decision otherwise."""
 ALARM_PAUSE = 10 * 365 * 86_400.0

@@ -418,6 +418,8 @@ def test_nothing_is_known_of_nothing():
     assert found.forecast is None
     assert found.bottleneck == "Too little happened to tell what plans wait for."
     assert trend([], 10.0, 10.0) == ()
+    assert not found.tells_something
+    assert figures([History(MERGED)], 0.0, 10.0).tells_something
 
 
 def test_the_forecast_adds_the_pace_of_the_period_to_what_the_month_has_cost():

@@ -210,7 +210,7 @@ def worker(parts: Parts, periods: Periods = USUAL) -> Works:
         host_slots=settings.max_parallel,
         periods=periods,
         beat=parts.noted,
-        chat=Chat(settings.chat_webhook) if settings.chat_webhook else None,
+        chat=Chat(settings.chat_webhook).say if settings.chat_webhook else None,
     )
 
 

@@ -17,7 +17,6 @@ from bot.worker.schedule import SUMMARY_LOOK, THREADS, USUAL, Periods
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bot.chat import Chat
     from bot.github.gateway import Gateway
     from bot.store.engine import Store
 
@@ -34,7 +33,7 @@ def build_worker(
     host_slots: int | None = None,
     periods: Periods = USUAL,
     beat: Callable[[], None] = lambda: None,
-    chat: Chat | None = None,
+    chat: Callable[[str], None] | None = None,
 ) -> Worker:
     """Return the worker with everything that it does, not yet started."""
     context = Context(

@@ -15,7 +15,6 @@ from bot.worker.policies import PolicyFault
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bot.chat import Chat
     from bot.github.gateway import Gateway
     from bot.lifecycle.plan import Plan
     from bot.store.deliveries import NewDelivery
@@ -38,8 +37,8 @@ class Context:
     now: Callable[[], float]
     decrypt: Callable[[bytes], str]
     """Opens what the web kept of a push token."""
-    chat: Chat | None = None
-    """Where each week's figures go where a policy asks for it."""
+    chat: Callable[[str], None] | None = None
+    """Sends each week's figures where a policy asks for it; raises Permanent where nobody took them."""
 
 
 @dataclass(frozen=True, slots=True)

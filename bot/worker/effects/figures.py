@@ -48,7 +48,7 @@ def send_week(ctx: Context, claimed: Claimed, effect: SendWeek) -> Done:
     found = figures_of(ctx, effect.repo, effect.week, effect.week + WEEK)
     if not _policy(ctx, effect.repo).summary.chat or not found.tells_something:
         return Done("not asked for any more, or nothing happened")
-    ctx.chat.say(costs_message(found, f"{effect.repo.owner}/{effect.repo.name}"))
+    ctx.chat(costs_message(found, f"{effect.repo.owner}/{effect.repo.name}"))
     return Done("sent")
 
 

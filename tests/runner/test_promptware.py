@@ -32,7 +32,7 @@ from runner.promptware import (
     load,
 )
 from runner.results import ExecutionSummary, PlanDocument, Recommendation, Unit, Verdict
-from runner.terms import Budget, GateSpec
+from runner.terms import Budget, GateSpec, Tool
 
 MARKER = "5f3c9a17d2e84b60"
 ISSUE = Issue(number=7, title="It breaks", body="When I press it, it breaks.", author="anna")
@@ -70,6 +70,17 @@ def test_a_unit_ships_whole(unit: Unit) -> None:
     assert schemas.SCHEMAS[program.front.output] is MODELS[unit]
     for name in ("Memory", "Tools", "Logs/.gitignore"):
         assert (BUILT_IN / unit / name).exists()
+
+
+@pytest.mark.parametrize("unit", Unit)
+def test_instructions_say_when_to_stop_what_to_do_when_blocked_and_end_with_what_was_learned(unit: Unit) -> None:
+    program = load(unit, _nothing)
+    blocked = "## The verdict\n" if unit is Unit.CREATE_PLAN else "## When something is in the way\n"
+    assert blocked in program.text
+    assert "hand in" in program.text.casefold() or "hand it in" in program.text.casefold()
+    for tool in {Tool.PROGRESS, Tool.ASK} & set(program.front.tools):
+        assert f"`{tool}`" in program.text, f"{unit} may {tool} and is not told when"
+    assert program.text.rpartition("\n## ")[2].startswith("Before you end\n\nWas anything learned that is new")
 
 
 def test_the_published_schemas_are_those_of_the_code() -> None:
@@ -157,6 +168,7 @@ EXTENDS = "---\nextends: built-in\n---\n"
         (HEAD.replace("output: plan", "output: execution") + "x", "line 5: output: the output of CreatePlan is plan"),
         (HEAD.replace("read-only", "write") + "x", "line 2: access: only ExecutePlan may write"),
         (HEAD.replace("[submit]", "[submit, recommend]") + "x", "line 7: tools: CreatePlan has no recommend; it can"),
+        (EXTENDS.replace("\n---", "\ntools: [recommend]\n---", 1), "line 3: tools: CreatePlan has no recommend; it can"),
         (HEAD.replace("[issue]", "[issue, checks]") + "x", "line 6: inputs: CreatePlan has no checks"),
         (HEAD + "x" * 30_000, "keep it below"),
         (HEAD.encode() + b"\n\xff", "line 10: it is not UTF-8"),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from runner import memory
+from runner.agents.result import faults_of
 from runner.commits import Commits
 from runner.contract import Issue
 from runner.git import GitError
@@ -52,7 +53,10 @@ def prompt(parsed: argparse.Namespace) -> int:
     try:
         parts = _parts(parsed)
         text = compose(parts, MARKER)
-    except (PromptwareError, CheckoutError, OSError, ValidationError, GitError, UnicodeDecodeError) as error:
+    except ValidationError as error:
+        sys.stderr.write(f"prompt: {error.title} can't be used. {faults_of(error)}\n")
+        return 2
+    except (PromptwareError, CheckoutError, OSError, GitError, UnicodeDecodeError) as error:
         sys.stderr.write(f"prompt: {error}\n")
         return 2
     sys.stdout.write(text)

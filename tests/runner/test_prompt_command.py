@@ -92,3 +92,8 @@ def test_what_can_not_be_used_is_named(repo: Path) -> None:
     assert (said.returncode, said.stdout) == (2, "")
     assert said.stderr.startswith(f"prompt: {FOLDER}/Program.md, line 2: extends: ")
     assert ask(repo, "--base", "nowhere").returncode == 2
+    plan = repo.parent / "plan.json"
+    plan.write_text("{")
+    said = ask(repo, "--base", "HEAD~1", "--plan", str(plan))
+    assert said.stderr.startswith("prompt: PlanDocument can't be used. the whole: Invalid JSON")
+    assert said.stderr.count("\n") == 1

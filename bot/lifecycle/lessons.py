@@ -110,8 +110,9 @@ def newly_given(before: Plan | None, plan: Plan) -> tuple[WaitingLesson, ...]:
 
 
 def concerns(lesson: Lesson, files: Sequence[str]) -> bool:
-    """Whether a lesson is about any of these files; one that names no path is about all."""
-    return not lesson.paths or overlapping(lesson.paths, files)
+    """Whether a lesson is about any of these files; one that names no path is about all, a folder needs no slash."""
+    below = (f"{path.removesuffix('/')}/" for path in lesson.paths)
+    return not lesson.paths or overlapping((*lesson.paths, *below), files)
 
 
 def of_part(plan: Plan, split: Split, position: int) -> tuple[WaitingLesson, ...]:

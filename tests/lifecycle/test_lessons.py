@@ -6,7 +6,7 @@ import pytest
 
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
-from bot.lifecycle.lessons import MOST_LEARNED, newly_given, of_part, sent
+from bot.lifecycle.lessons import MOST_LEARNED, concerns, newly_given, of_part, sent
 from bot.lifecycle.plan import Learned
 from bot.lifecycle.states import State, WaitingOn
 from runner.contract import JobKind, Outcome, PromptUsed
@@ -172,3 +172,9 @@ def test_of_a_plan_in_parts_each_lesson_goes_on_with_the_first_part_that_it_is_a
     assert of_part(whole, cut, 1) == (stories.ADOPTED, elsewhere.what)
     assert of_part(whole, cut, 2) == (stories.PITFALL,)
     assert of_part(whole, cut, 3) == ()
+
+
+def test_a_lesson_may_name_a_folder_without_its_slash() -> None:
+    about = Lesson(unit=Unit.EXECUTE_PLAN, kind="fact", text="Said.", paths=("src",))
+    assert concerns(about, ["src/a.py"])
+    assert not concerns(about, ["srcs/a.py"])

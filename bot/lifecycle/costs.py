@@ -43,11 +43,11 @@ class Amount(Frozen):
     def total(cls, parts: Iterable[tuple[Decimal | int | None, bool]]) -> Amount:
         """Add up (value, complete) pairs. Nothing at all adds up to a certain zero."""
         all_parts = list(parts)
-        known = [Decimal(value) for value, _ in all_parts if value is not None]
+        known = [value for value, _ in all_parts if value is not None]
         if all_parts and not known:
             return cls(value=None)
-        certain = all(value is not None and complete for value, complete in all_parts)
-        return cls(value=sum(known, Decimal(0)), at_least=not certain)
+        certain = len(known) == len(all_parts) and all(complete for _, complete in all_parts)
+        return cls(value=Decimal(sum(known)), at_least=not certain)
 
     @classmethod
     def dollars(cls, runs: Iterable[Run]) -> Amount:

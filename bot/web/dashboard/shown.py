@@ -100,19 +100,19 @@ def since(context: Context, at: float | datetime) -> Markup:
 
 def dollars(money: Money | Amount) -> str:
     """Return money as people read it."""
-    amount = money if isinstance(money, Amount) else _amount(money.usd, at_least=money.at_least)
+    amount = money if isinstance(money, Amount) else _amount(money.usd, money.at_least, money.covered)
     nothing = amount.value is not None and not amount.value and not amount.at_least and not amount.covered
     return NOTHING_SPENT if nothing else costs.dollars(amount)
 
 
 def count(total: Total | Amount) -> str:
     """Return a number of tokens."""
-    return costs.count(total if isinstance(total, Amount) else _amount(total.value, at_least=total.at_least))
+    return costs.count(total if isinstance(total, Amount) else _amount(total.value, total.at_least))
 
 
 def minutes(total: Total | Amount) -> str:
     """Return seconds as minutes."""
-    return costs.minutes(total if isinstance(total, Amount) else _amount(total.value, at_least=total.at_least))
+    return costs.minutes(total if isinstance(total, Amount) else _amount(total.value, total.at_least))
 
 
 def digest(value: str) -> Markup:
@@ -120,8 +120,8 @@ def digest(value: str) -> Markup:
     return Markup('<span class="hash" title="{}">{}</span>').format(value, value[:SHORT_HASH])
 
 
-def _amount(value: str | float | None, *, at_least: bool) -> Amount:
-    return Amount(value=None if value is None else Decimal(str(value)), at_least=at_least)
+def _amount(value: str | float | None, at_least: bool, covered: bool = False) -> Amount:  # noqa: FBT001, FBT002
+    return Amount(value=None if value is None else Decimal(str(value)), at_least=at_least, covered=covered)
 
 
 FILTERS: dict[str, Callable[..., Any]] = {

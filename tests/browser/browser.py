@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
@@ -37,32 +38,36 @@ SECONDS = 20
 """For one thing that is waited for."""
 HEIGHT = 900
 AXE = """
-const done = arguments[arguments.length - 1];
-axe.run({resultTypes: ["violations"]}).then(
+const [rules, done] = arguments;
+axe.run({resultTypes: ["violations"], preload: false, ...(rules && {runOnly: rules})}).then(
   (found) => done(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 200)).join(" ")}`)),
   (error) => done([`axe failed: ${error}`]),
 );
 """
+FETCHED = """
+const done = arguments[arguments.length - 1];
+fetch(arguments[0]).then((answer) => answer.text()).then(done);
+"""
 FOCUSED = """
-const part = document.activeElement;
-if (!part || part === document.body) return null;
+const part = document.activeElement, last = window.rounded.at(-1);
+if (!part || part === document.body) return "round";
+if (part === last) return null;
+if (window.rounded.includes(part)) return "round";
+window.rounded.push(part);
 const style = getComputedStyle(part);
 const seen = (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== "none";
-if (!part.dataset.visited) part.dataset.visited = "once"; else part.dataset.visited = "again";
-return {html: part.outerHTML.slice(0, 120), seen, again: part.dataset.visited === "again"};
+return seen ? null : part.outerHTML.slice(0, 120);
 """
-REACHABLE = """
-const parts = [...document.querySelectorAll(
-  "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")];
-const shown = parts.filter((part) => part.checkVisibility({visibilityProperty: true}) && !part.disabled);
-const radios = new Set();
-return shown.filter((part) => {
-  if (part.type !== "radio") return true;
-  const first = !radios.has(part.name);
-  radios.add(part.name);
-  return first;
-}).map((part) => part.outerHTML.slice(0, 120));
+"""What is not seen to have the focus; "round" where it was there before. A date has its focus three times."""
+MISSED = """
+const usable = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']";
+const shown = [...document.querySelectorAll(usable)].filter((part) => part.checkVisibility() && !part.disabled);
+const groups = new Set(window.rounded.filter((part) => part.type === "radio").map((part) => part.name));
+const missed = shown.filter((part) => !window.rounded.includes(part) && !(part.type === "radio" && groups.has(part.name)));
+return missed.map((part) => part.outerHTML.slice(0, 120));
 """
+"""What can be used and never had the focus; of a group of choices one has it, and arrows lead to the others."""
+MOST_STOPS = 400
 
 
 class Browser:
@@ -117,6 +122,11 @@ class Browser:
         """What can be read on the page."""
         return str(self.driver.find_element("css selector", "body").text)
 
+    def source(self, url: str) -> str:
+        """What an address answers to this browser, unseen; without the words that are new each time."""
+        answer = self.driver.execute_async_script(FETCHED, url)
+        return re.sub(r'(name="(?:csrf|key)" value)="[^"]*"', r"\1", str(answer))
+
     def part(self, selector: str) -> WebElement:
         return self.driver.find_element("css selector", selector)
 
@@ -133,6 +143,7 @@ class Browser:
         self.focus(wanted)
         self.press(Keys.ENTER)
         self.until(lambda: gone(before))
+        self.until(self._loaded)
 
     def focus(self, wanted: WebElement, most: int = 200) -> None:
         """Press Tab until something has the focus."""
@@ -150,28 +161,23 @@ class Browser:
         """Wait until something holds."""
         WebDriverWait(self.driver, SECONDS, poll_frequency=0.02).until(lambda _: condition())
 
-    def round(self) -> list[dict[str, Any]]:
-        """Press Tab until the round begins anew, and return what had the focus, in order."""
-        self.driver.execute_script(
-            "for (const p of document.querySelectorAll('[data-visited]')) delete p.dataset.visited;"
-        )
-        visited: list[dict[str, Any]] = []
-        while len(visited) < 400:
+    def out_of_reach(self) -> list[str]:
+        """Press Tab until the round begins anew; return what never had the focus, and what was not seen to have it."""
+        self.driver.execute_script("window.rounded = [];")
+        unseen: list[str] = []
+        for _ in range(MOST_STOPS):
             self.press(Keys.TAB)
             found = self.driver.execute_script(FOCUSED)
-            if found is None or found["again"]:
-                return visited
-            visited.append(found)
+            if found == "round":
+                return [*unseen, *self.driver.execute_script(MISSED)]
+            unseen += [found] if found else []
         raise AssertionError(f"Tab does not come round on {self.url}")
 
-    def reachable(self) -> list[str]:
-        """What can be used on the page."""
-        return list(self.driver.execute_script(REACHABLE))
-
-    def faults(self) -> list[str]:
-        """What axe finds, and whether the page is wider than the window."""
-        self.driver.execute_script(self._axe)
-        found = list(self.driver.execute_async_script(AXE))
+    def faults(self, *rules: str) -> list[str]:
+        """What axe finds, by all its rules or these, and whether the page is wider than the window."""
+        if not self.driver.execute_script("return Boolean(window.axe);"):
+            self.driver.execute_script(self._axe)
+        found = list(self.driver.execute_async_script(AXE, list(rules) or None))
         wide = self.driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
         return [*found, *([f"{wide} pixels wider than the window"] if wide > 0 else [])]
 
@@ -179,14 +185,20 @@ class Browser:
         """What the browser had to say since the last time: refused scripts and styles, missing files, errors."""
         return [f"{said['level']}: {said['message']}" for said in self.driver.get_log("browser")]
 
+    def _loaded(self) -> bool:
+        try:
+            return bool(self.driver.execute_script("return document.readyState === 'complete';"))
+        except WebDriverException:
+            return False
+
     def _tell(self, command: str, **parameters: Any) -> None:
         self.driver.execute_cdp_cmd(command, parameters)
 
 
 def gone(part: WebElement) -> bool:
-    """Whether an element is of a page that was left."""
+    """Whether an element is of a page that was left; the driver says so in more than one way while it changes."""
     try:
         part.is_enabled()
-    except StaleElementReferenceException:
+    except WebDriverException:
         return True
     return False

@@ -1,47 +1,47 @@
-"""What there is to see: plans in many states, and one in a repository that is hidden from most people."""
+"""What there is to see: a village whose plans people decide on, and a company that has used Twogate for a while."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from bot.lifecycle.plan import Repo
-from bot.store import plans
+from tests.web import company
 
 if TYPE_CHECKING:
     from bot.lifecycle.plan import Plan
+    from bot.lifecycle.states import State, WaitingOn
     from tests.browser.browser import Browser
     from tests.scenarios.village import Village
 
-HIDDEN = "acme/secret-shop"
-"""A private repository in which Eve alone has a role."""
-HIDDEN_TITLE = "Sell the company"
+FIRST, PLANS = 50, 50
+"""Of the first hundred plans, those that tell every way in which plans come to an end or wait."""
+SHOP, BILLING, HIDDEN = company.REPOS
+"""All are private. Alice has a role in the first two, Eve in the last alone."""
 
 
 @dataclass
 class Sights:
-    """A village, and its plans by what they wait for."""
+    """The village, and the company's plans."""
 
     village: Village
-    waiting: Plan
-    reviewed: Plan
-    hidden: Plan
+    company: list[Plan]
 
     @classmethod
     def build(cls, village: Village) -> Self:
-        """Let things happen."""
-        reviewed = village.plan(village.reviewed())
-        waiting = village.plan(village.planned())
-        control, app = village.github.control, int(village.app["installation_id"])
-        made = control.create_repository(HIDDEN)
+        """Let the company's repositories be on GitHub, and its plans in the bot's database."""
+        control, hub = village.github.control, village.github.hub
         village.country.tokens["eve"] = str(control.create_user("eve")["token"])
-        control.set_role(HIDDEN, "eve", "write")
-        repo = Repo(id=int(made["id"]), owner="acme", name="secret-shop", installation_id=app)
-        snapshot = waiting.issue.model_copy(update={"title": HIDDEN_TITLE})
-        hidden = waiting.model_copy(update={"uid": "5ec2e7", "repo": repo, "issue": snapshot})
-        with village.parts.store.write() as tx:
-            plans.save(tx, hidden, None)
-        return cls(village, waiting, reviewed, hidden)
+        for repo in company.REPOS:
+            made = hub.repos.pop(int(control.create_repository(f"{repo.owner}/{repo.name}")["id"]))
+            made.id = repo.id
+            hub.repos[repo.id] = made
+            control.set_role(made.full_name, "eve" if repo is HIDDEN else "alice", "write")
+        return cls(village, company.found(village.parts.store, PLANS, village.clock(), first=FIRST))
+
+    def one(self, state: State, waiting: WaitingOn | None = None) -> Plan:
+        """The company's newest plan that Alice sees in a state."""
+        found = [p for p in self.company if p.repo != HIDDEN and p.state is state and waiting in {None, p.waiting_on}]
+        return found[-1]
 
     def at(self, path: str) -> str:
         """A page's whole address."""

@@ -1,0 +1,122 @@
+"""The dashboard as people use it: signing in, what is hidden, deciding, the keyboard, and what axe finds."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from bot.lifecycle.states import State, Via, WaitingOn
+from tests.browser.sights import BILLING, HIDDEN, SHOP
+
+if TYPE_CHECKING:
+    from tests.browser.browser import Browser
+    from tests.browser.sights import Sights
+    from tests.scenarios.village import Village
+
+LOOKS = {(375, False): (), (375, True): ("color-contrast",), (1280, True): (), (1280, False): ("color-contrast",)}
+"""Widths of the window, and whether it is dark; with the rules that are tried, all of them where none is named."""
+TABS = ("", "/revisions", "/checks", "/diff", "/logs", "/costs", "/decisions", "/timeline")
+
+
+def test_somebody_signs_in_and_out_by_the_keyboard(browser: Browser, sights: Sights) -> None:
+    wanted = f"/plans/{sights.one(State.IN_REVIEW).uid}"
+    sights.sign_in(browser, "alice", wanted)
+    assert "alice" in browser.part(".who").text
+    browser.use("Sign out")
+    assert browser.url == sights.at("/login?out")
+    assert "You are signed out." in browser.text
+    browser.open(sights.at(wanted))
+    assert "/login?next=" in browser.url
+    assert browser.complaints() == []
+
+
+def test_another_persons_private_repository_is_invisible(browser: Browser, sights: Sights) -> None:
+    hidden = next(plan for plan in sights.company if plan.repo == HIDDEN)
+    name, address = f"{HIDDEN.owner}/{HIDDEN.name}", f"/plans/{hidden.uid}"
+    sights.sign_in(browser, "alice")
+    for path in ("/", "/ideas", "/costs", "/costs.csv", "/costs.json", "/runners", "/audit"):
+        seen = browser.source(sights.at(path))
+        assert HIDDEN.name not in seen, path
+        assert SHOP.name in seen or path == "/runners", path
+    nowhere = browser.source(sights.at("/plans/000000000000"))
+    assert "Nothing here" in nowhere
+    for path in (address, *(f"{address}{tab}" for tab in TABS), f"/?repository={name}", f"/audit?repository={name}"):
+        assert browser.source(sights.at(path)).replace(' aria-current="page"', "") == nowhere, path
+    browser.use("Sign out")
+    sights.sign_in(browser, "eve", address)
+    assert hidden.revisions[-1].document.title in browser.text
+    assert SHOP.name not in browser.source(sights.at("/"))
+    assert BILLING.name not in browser.source(sights.at("/audit"))
+
+
+def test_deciding_on_the_page_is_deciding_by_comment(browser: Browser, sights: Sights) -> None:
+    village = sights.village
+    by_page, by_comment = village.planned(), village.planned()
+    address = f"/plans/{village.plan(by_page).uid}"
+    sights.sign_in(browser, "alice", address)
+    browser.use("Approve the plan")
+    village.alice.comment(by_comment, "/approve")
+    village.settle()
+    browser.until(lambda: "Done: approve" in browser.text)
+    browser.scripts(on=False)
+    browser.open(sights.at(address))
+    browser.focus(browser.named("Reject this plan"))
+    browser.press(Keys.ENTER)
+    browser.focus(browser.named("Why not (told to later attempts)"))
+    browser.press("Too early.")
+    browser.use("Reject")
+    assert "Recorded: reject" in browser.text
+    village.alice.comment(by_comment, "/reject Too early.")
+    village.settle()
+    browser.use("Look again")
+    assert "Done: reject" in browser.text
+    assert course(village, by_page) == course(village, by_comment)
+    assert ways(village, by_page) == [Via.DASHBOARD]
+    assert ways(village, by_comment) == [Via.COMMAND]
+    assert [said for said in village.thread(by_comment) if not said.startswith("alice: ")] == village.thread(by_page)
+
+
+def course(village: Village, issue: int) -> list[tuple[str | None, ...]]:
+    """What the journal tells of an issue, but for the names that differ from plan to plan."""
+    plan = village.plan(issue)
+    own = re.compile(rf"#{issue}\b|{plan.uid}|[0-9a-f]{{12,64}}|\brun \d+")
+    return [(e.event, e.from_state, e.to_state, e.actor_login, own.sub("·", e.note)) for e in village.journal(issue)]
+
+
+def ways(village: Village, issue: int) -> list[Via]:
+    """How the plan's approvals were given."""
+    approval = village.plan(issue).plan_approval
+    return [] if approval is None else [approval.via]
+
+
+@pytest.fixture(scope="module")
+def pages(sights: Sights) -> list[str]:
+    """Every page that Alice can come to."""
+    reviewed, waiting = sights.one(State.IN_REVIEW), sights.one(State.DRAFT, WaitingOn.PLAN_DECISION)
+    failed, merged = sights.one(State.FAILED), sights.one(State.MERGED)
+    plans = [f"/plans/{reviewed.uid}{tab}" for tab in TABS] + [f"/plans/{p.uid}" for p in (waiting, failed, merged)]
+    return ["/", *plans, f"/plans/{failed.uid}/checks", "/ideas", "/costs", "/runners", "/audit", "/nowhere", "/login"]
+
+
+def test_axe_finds_nothing_and_nothing_is_cut_off(browser: Browser, sights: Sights, pages: list[str]) -> None:
+    sights.sign_in(browser, "alice")
+    found = {}
+    for path in pages:
+        browser.open(sights.at(path))
+        for (width, dark), rules in LOOKS.items():
+            browser.look(width, dark=dark)
+            found[path, width, dark] = browser.faults(*rules)
+    assert {where: faults for where, faults in found.items() if faults} == {}
+    assert [said for said in browser.complaints() if "404 (NOT FOUND)" not in said] == []
+
+
+def test_everything_is_reached_by_the_keyboard_and_seen_to_be(
+    browser: Browser, sights: Sights, pages: list[str]
+) -> None:
+    sights.sign_in(browser, "alice")
+    for path in pages:
+        browser.open(sights.at(path))
+        assert browser.out_of_reach() == [], path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from decimal import Decimal
+from functools import cached_property
 from math import ceil
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
@@ -146,7 +147,7 @@ class Seen:
 
     def happened(self, since: float, until: float) -> Happened:
         """Return it in figures; the times are those between which it was seen."""
-        agents, actions = Tally.sum(self._tallies().values()), actions_of(self.jobs)
+        agents, actions = Tally.sum(self._tallies.values()), actions_of(self.jobs)
         plan_gate, diff_gate = (self.rejected[gate] for gate in (Gate.PLAN, Gate.DIFF))
         return Happened(
             since=since,
@@ -169,11 +170,13 @@ class Seen:
     def by(self, name: Callable[[Kind], str]) -> dict[str, Tally]:
         """Return the tallies of the runs by a name of theirs."""
         found: dict[str, list[Tally]] = defaultdict(list)
-        for kind, tally in self._tallies().items():
+        for kind, tally in self._tallies.items():
             found[name(kind)].append(tally)
         return {key: Tally.sum(found[key]) for key in sorted(found)}
 
+    @cached_property
     def _tallies(self) -> dict[Kind, Tally]:
+        """Of all runs, once all have been seen."""
         groups: dict[Kind, list[Usage]] = defaultdict(list)
         for run in self.runs:
             groups[Kind(run.unit, run.agent, run.model, run.usd_source, run.price_date)].append(run)

@@ -168,7 +168,10 @@ EXTENDS = "---\nextends: built-in\n---\n"
         (HEAD.replace("output: plan", "output: execution") + "x", "line 5: output: the output of CreatePlan is plan"),
         (HEAD.replace("read-only", "write") + "x", "line 2: access: only ExecutePlan may write"),
         (HEAD.replace("[submit]", "[submit, recommend]") + "x", "line 7: tools: CreatePlan has no recommend; it can"),
-        (EXTENDS.replace("\n---", "\ntools: [recommend]\n---", 1), "line 3: tools: CreatePlan has no recommend; it can"),
+        (
+            EXTENDS.replace("\n---", "\ntools: [recommend]\n---", 1),
+            "line 3: tools: CreatePlan has no recommend; it can",
+        ),
         (HEAD.replace("[issue]", "[issue, checks]") + "x", "line 6: inputs: CreatePlan has no checks"),
         (HEAD + "x" * 30_000, "keep it below"),
         (HEAD.encode() + b"\n\xff", "line 10: it is not UTF-8"),

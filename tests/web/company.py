@@ -180,7 +180,7 @@ class Story:
         self.chance, self.number, self.end, self.at, self.now = chance, number, end, at, now
         self.uid = hashlib.sha256(f"plan {number}".encode()).hexdigest()[:12]
         self.repo = REPOS[number % len(REPOS)]
-        self.title = TITLES[number % len(TITLES)]
+        self.title = TITLES[0 if number % 12 == 0 and end in {"plan", "diff"} else number % len(TITLES)]
         self.head = hashlib.sha256(f"head {number}".encode()).hexdigest()[:40]
         self.sha = hashlib.sha256(f"text {number}".encode()).hexdigest()
         self.state, self.waiting = State.DRAFT, WaitingOn.RUNNER

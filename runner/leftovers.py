@@ -18,7 +18,7 @@ from runner.clearing import clean_leftover, clean_leftovers
 from runner.contract import Outcome, Report
 from runner.git import GitError
 from runner.meter.ledger import LEDGER_FILE, read_ledger
-from runner.report import KEY_FILE, REPORT_FILE, SPEC_FILE, Spool
+from runner.report import KEY_FILE, LOCK_FILE, REPORT_FILE, SPEC_FILE, Spool
 from runner.store import POLL_SECONDS, ObjectStore, StoreError, flock, salvage_ref
 from runner.terms import LogTerms
 
@@ -42,7 +42,7 @@ def alone(home: Path, job: str, patience: float = 0) -> Iterator[None]:
     Raises BlockingIOError where another process has it, after so many seconds.
     """
     end = time.monotonic() + patience
-    with (Spool(home / "jobs").folder(job) / "lock").open("w") as file:
+    with (Spool(home / "jobs").folder(job) / LOCK_FILE).open("w") as file:
         while not flock(file):
             if time.monotonic() >= end:
                 raise BlockingIOError

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 REPORT_FILE = "report.json"
 KEY_FILE = "key"
+LOCK_FILE = "lock"
+"""Held by the process that runs the job, and gone with it."""
 SPEC_FILE = "spec.json"
 WRITTEN = ("issue", "plan", "feedback", "ledger", "known", "recommendation", "lessons")
 """What of a specification people and agents wrote, so that anything may stand in it."""

@@ -12,6 +12,8 @@ from runner.logs import EVENTS_FILE, LOG_FILE, STDOUT_FILE
 from runner.logs.events import Answered, Asked, Changed, Ended, Ran, parse
 from runner.logs.shelf import runs
 from runner.logs.story import Story, moment, spent
+from runner.report import LOCK_FILE
+from runner.store import flock
 from runner.untrusted import ESCAPES, visible
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         type=float,
         const=FOLLOW_SECONDS,
         metavar="SECONDS",
-        help=f"show what is added, until the run ends or this time is over ({FOLLOW_SECONDS:.0f})",
+        help=f"show what is added, until the run ends, is killed, or this time is over ({FOLLOW_SECONDS:.0f})",
     )
     command.set_defaults(form="log")
 
@@ -151,15 +153,20 @@ def _log(run: Run) -> str:
 
 
 def _follow(run: Run, form: str, seconds: float, out: BinaryIO, clock: Callable[[], float] = time.monotonic) -> None:
-    """Show the newest run from its beginning, and what is added to it until it ends."""
+    """Show the newest run from its beginning, and what is added to it until it ends or its runner is gone."""
     until = clock() + seconds
+
+    def over() -> bool:
+        in_time = clock() <= until  # a time that is no number is not waited for
+        return not in_time or (run.folder / LOG_FILE).exists() or _abandoned(run)
+
     if form == "raw":
-        for chunk in _growing(run.folder / STDOUT_FILE, run.folder / LOG_FILE, until, clock):
+        for chunk in _growing(run.folder / STDOUT_FILE, over):
             out.write(chunk)
             out.flush()
         return
     part = b""
-    for chunk in _growing(run.folder / EVENTS_FILE, run.folder / LOG_FILE, until, clock):
+    for chunk in _growing(run.folder / EVENTS_FILE, over):
         *lines, part = (part + chunk).split(b"\n")
         for line in lines:
             event = parse(line)
@@ -168,14 +175,28 @@ def _follow(run: Run, form: str, seconds: float, out: BinaryIO, clock: Callable[
         out.flush()
 
 
-def _growing(path: Path, end: Path, until: float, clock: Callable[[], float]) -> Iterator[bytes]:
-    """Yield what is in ``path`` and what is added, until ``end`` is there or the time is over."""
+def _abandoned(run: Run) -> bool:
+    """Return whether the process that wrote the log is gone: its job's lock died with it.
+
+    Who may not look at the lock takes the run for alive.
+    """
+    try:
+        with (run.folder.parent / LOCK_FILE).open() as file:
+            return flock(file)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
+def _growing(path: Path, over: Callable[[], bool]) -> Iterator[bytes]:
+    """Yield what is in ``path`` and what is added, until nothing more will be."""
     with path.open("rb") as file:
         while True:
-            over = end.exists() or not clock() <= until  # nor is a time that is no number waited for
+            last = over()
             while chunk := file.read(CHUNK):
                 yield chunk
-            if over:
+            if last:
                 return
             time.sleep(POLL_SECONDS)
 

@@ -10,7 +10,7 @@ from bot.lifecycle.choices import NotUnderstoodError, read_numbers
 from bot.lifecycle.moves.recommendations import noted
 from bot.lifecycle.states import State, WaitingOn
 from runner.contract import Outcome
-from runner.results import ExecutionSummary, IssueText, Recommendation
+from runner.results import ExecutionSummary, IssueText, Lesson, Recommendation, Unit
 from tests.lifecycle import stories
 from tests.lifecycle.makers import UID, report, said, work
 from tests.lifecycle.stepping import STATUS, keys, plan, put, unchanged
@@ -76,6 +76,15 @@ def test_its_job_lives_beside_the_plans():
     run = put(WRITING, ev.JobDispatched(**AT, job=JOB, run_id=9, policy=stories.POLICY))
     assert (run.plan.open_jobs[0].run_id, run.effects) == (9, ())
     assert unchanged(WRITING, put(WRITING, ev.JobClaimed(**AT, job=JOB)))
+
+
+@pytest.mark.parametrize(("end", "outcome"), [(ev.IssueWritten, "issue_written"), (ev.JobFailed, "over_budget")])
+def test_what_its_job_learned_waits_on_the_plan_once(end, outcome):
+    learned = Lesson(unit=Unit.CREATE_ISSUE, kind="convention", text="Issues here name the version.")
+    told = end(**AT, job=JOB, report=report(JOB, Outcome(outcome), lessons=(learned,)))
+    step = put(WRITING, told)
+    assert [lesson.text for lesson in step.plan.waiting] == [learned.text]
+    assert put(step.plan, told).plan.waiting == step.plan.waiting
 
 
 def test_written_it_is_made_and_told_once():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,13 +18,15 @@ from runner.agents.readers import BUILT_IN, GenericEvents
 from runner.contract import Outcome
 from runner.logs import EVENTS_FILE, LOG_FILE, STDOUT_FILE
 from runner.logs import record as record_module
-from runner.logs.command import NoLogError, Request, show
+from runner.logs.command import FOLLOW_SECONDS, NoLogError, Request, show
 from runner.logs.events import SCHEMA, Asked, Ended, Said, Started, parse, render
 from runner.logs.record import RunLog
 from runner.logs.shelf import runs
 from runner.logs.story import code
+from runner.report import LOCK_FILE
 from runner.steps.redact import Redactor
 from runner.steps.sieve import HOLD, Sieve
+from runner.store import flock
 from runner.terms import LogTerms
 from tests.runner.lab import Lab
 
@@ -273,6 +276,12 @@ def test_what_is_not_clear_is_answered_with_what_there_is(log: RunLog, tmp_path:
     out = io.BytesIO()
     show(tmp_path, Request("o/calc#7"), out)
     assert b"- Ended: not yet, or killed with its runner" in out.getvalue()
-    show(tmp_path, Request("o/calc#7", follow=0.0), out)
+    with (log.folder.parent / LOCK_FILE).open("w") as lock:
+        assert flock(lock)
+        show(tmp_path, Request("o/calc#7", follow=0.0), out)
+    began = time.monotonic()
+    for form in ("log", "raw"):
+        show(tmp_path, Request("o/calc#7", form=form, follow=FOLLOW_SECONDS), out)
+    assert time.monotonic() - began < 5, "whoever wrote it is gone, and so is its lock"
     assert len(runs(tmp_path / "jobs")) == 2
     assert (log.folder / STDOUT_FILE).stat().st_mode & 0o777 == 0o600

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.moves.common import Step, changed, moved, say
+from bot.lifecycle.moves.lessons import heard
 from bot.lifecycle.plan import Job, Recommended
 from runner.contract import JobKind
 from runner.results import Unit
@@ -76,10 +77,11 @@ def beside(plan: Plan, event: ev.Event) -> Step | None:
 
 
 def job_lives(plan: Plan, number: int, event: ev.JobEvent) -> Step:
-    """Follow the job of a recommendation."""
+    """Follow the job of a recommendation; what it learned waits on the plan."""
     one = plan.recommended[number - 1]
     if one.job is None:
         return Step(plan, (), f"late: job {event.job} is not open")
+    plan = heard(plan, event)
     match event:
         case ev.JobDispatched():
             return Step(_with(plan, number, job=one.job.model_copy(update={"run_id": event.run_id})), (), "dispatched")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.contract import Feedback, Ledger, Outcome, Work
-from runner.results import Unit
+from runner.results import Unit, WaitingLesson
+from runner.terms import LogTerms
 from tests.runner.lab import Lab
 
 if TYPE_CHECKING:
@@ -51,6 +52,32 @@ def _beside(lab: Lab, work: Work, **more: Any) -> dict[str, Any]:
     """A job on the branch that waits beside the pull request's."""
     beside = {"branch": "plan/7-next", "head": work.head, "shown": work.head, "agents": lab.coded(NOTE)}
     return {**beside, "base": lab.tip("trunk"), **more}
+
+
+def test_the_next_job_brings_lessons_and_logs_of_the_one_before_along(lab: Lab) -> None:
+    texts = {"o/calc#3": "The tests run with unittest alone.", "o/calc#7": "Whoever adds calls add() in calc.py."}
+    waiting = [
+        WaitingLesson(
+            unit=Unit.CREATE_PLAN,
+            kind="fact",
+            text=text,
+            learned_from=plan,
+            adopted_by="cleo" if plan[-1] == "3" else "",
+        )
+        for plan, text in texts.items()
+    ]
+    first = _work(lab.run("good", lessons=tuple(waiting), logs=LogTerms(commit=True)))
+    origins = {lesson.text: (lesson.learned_from, lesson.adopted_by) for lesson in first.lessons}
+    assert origins == {texts["o/calc#3"]: ("o/calc#3", "cleo"), texts["o/calc#7"]: ("o/calc#7", "")}
+    more = {"head": first.head, "branch_head": first.head, "agents": lab.coded("write('calc.py', "
+            "'def add(a, b):\\n    return b + a\\n')\ndone()")}  # fmt: skip
+    second = _work(lab.run("good", lessons=tuple(waiting), logs=LogTerms(commit=True), **more))
+    assert second.lessons == (), "the branch has them already"
+    paths = lab.git("ls-tree", "-r", "--name-only", "plan/7", cwd=lab.remote).split("\n")
+    assert {path for path in paths if "/Memory/" in path} == {lesson.path for lesson in first.lessons}
+    logs = [path for path in paths if "/ExecutePlan/Logs/" in path]
+    assert [path.rpartition("-")[2] for path in logs] == ["1.md", "2.md"]
+    assert lab.shown(logs[0]) == lab.git("show", f"{first.head}:{logs[0]}", cwd=lab.remote)
 
 
 def test_a_revision_hears_where_the_work_stands_and_each_remark_beside_its_lines(lab: Lab, work: Work) -> None:

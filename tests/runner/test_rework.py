@@ -69,7 +69,7 @@ def test_the_next_job_brings_lessons_and_logs_of_the_one_before_along(lab: Lab) 
     first = _work(lab.run("good", lessons=tuple(waiting), logs=LogTerms(commit=True)))
     origins = {lesson.text: (lesson.learned_from, lesson.adopted_by) for lesson in first.lessons}
     assert origins == {texts["o/calc#3"]: ("o/calc#3", "cleo"), texts["o/calc#7"]: ("o/calc#7", "")}
-    more = {"head": first.head, "branch_head": first.head, "agents": lab.coded("write('calc.py', "
+    more: dict[str, Any] = {"head": first.head, "branch_head": first.head, "agents": lab.coded("write('calc.py', "
             "'def add(a, b):\\n    return b + a\\n')\ndone()")}  # fmt: skip
     second = _work(lab.run("good", lessons=tuple(waiting), logs=LogTerms(commit=True), **more))
     assert second.lessons == (), "the branch has them already"

@@ -112,7 +112,7 @@ def save(tx: Tx, plan: Plan, expected_version: int | None) -> None:
     values = _columns(tx, plan)
     if expected_version is None:
         _insert(tx, values | {"uid": plan.uid, "created_at": tx.now})
-        _name(tx, plan.repo)
+        meet(tx, plan.repo)
         return
     done = tx.execute(
         update(plans).where(plans.c.uid == plan.uid, plans.c.version == expected_version).values(**values)
@@ -151,8 +151,15 @@ def recent(tx: Tx, limit: int = 100) -> list[Plan]:
     return [_plan(text) for text in rows.scalars()]
 
 
+def meet(tx: Tx, repo: Repo) -> None:
+    """Know a repository from now on, under these names."""
+    names = repo.model_dump()
+    insert = tx.insert(repositories_table).values(**names)
+    tx.execute(insert.on_conflict_do_update(index_elements=["id"], set_=names))
+
+
 def repositories(tx: Tx) -> dict[int, Repo]:
-    """Return every repository that has a plan, by number, as its newest plan names it."""
+    """Return every repository that GitHub has told of, by number, as it was named last."""
     c = repositories_table.c
     rows = tx.execute(select(c.id, c.owner, c.name, c.installation_id)).mappings()
     return {row["id"]: Repo.model_validate(dict(row)) for row in rows}
@@ -204,12 +211,6 @@ def _columns(tx: Tx, plan: Plan) -> dict[str, Any]:
         "brief": dump(brief.model_dump(mode="json")),
         "ideas": len(brief.ideas),
     }
-
-
-def _name(tx: Tx, repo: Repo) -> None:
-    names = repo.model_dump()
-    insert = tx.insert(repositories_table).values(**names)
-    tx.execute(insert.on_conflict_do_update(index_elements=["id"], set_=names))
 
 
 def _insert(tx: Tx, values: dict[str, Any]) -> None:

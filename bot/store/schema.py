@@ -75,7 +75,7 @@ repositories = Table(
     Column("name", Text, nullable=False),
     Column("installation_id", BigInteger, nullable=False),
 )
-"""Every repository that has a plan, as its newest plan names it."""
+"""Every repository that GitHub has told of, as it was named last."""
 
 plans = Table(
     "plans",

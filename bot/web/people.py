@@ -115,7 +115,7 @@ class People:
             raise
 
     def sees(self, onlooker: Onlooker) -> dict[int, Permission]:
-        """Return by number the repositories with plans that GitHub shows to the onlooker, and what they may do there.
+        """Return which of the bot's repositories GitHub shows to the onlooker, by number, and what they may do there.
 
         Raises ``Refused``: 401 where their token is no longer good, 503 with ``Retry-After`` where GitHub can't say.
         """

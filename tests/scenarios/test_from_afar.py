@@ -53,8 +53,11 @@ class Terminal:
 def test_a_change_from_asking_to_its_rejection_by_the_command_line(
     village: Village, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    village.planned()
     twogate = Terminal(village, monkeypatch, capsys)
+    code, said = twogate("tom", "create", "Round totals")
+    assert (code, "GitHub shows to you" in said) == (2, True), said
+    village.push("alice", {"README.md": "The bot comes to know the repository."})
+    village.settle()
     code, said = twogate("tom", "create", "Round \x1b[2Jtotals", "--body", "They show fractions.", "--json")
     issue = json.loads(said)["issue"]
     village.settle()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bot.intake import payloads as pl
+from bot.store import plans
 from bot.worker.translate import branches, checks, comments, installations, issues, merge_queue, runs, sign_ins
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 def translate(tx: Tx, delivery: Delivery, bot_user_id: int) -> str:
     """Work out what a delivery from GitHub means, and do it. Returns what came of it."""
     event, _, _ = delivery.event.partition(".")
-    return READERS[event](tx, delivery, pl.parse(event, delivery.body), bot_user_id)
+    said = pl.parse(event, delivery.body)
+    if said.repo is not None:
+        plans.meet(tx, said.repo)
+    return READERS[event](tx, delivery, said, bot_user_id)
 
 
 READERS: dict[str, Callable[[Tx, Delivery, Any, int], str]] = {

@@ -341,6 +341,17 @@ def test_the_status_is_told_in_every_state(state):
     assert keys(step) == [":say:status:d-1", STATUS]
 
 
+@pytest.mark.parametrize("state", list(State))
+def test_the_costs_are_told_in_every_state_where_they_were_asked_for(state):
+    before = plan(state, WaitingOn.PERSON)
+    step = put(before, said(ev.CostsRequested, repo=before.repo, month=7.0))
+    assert unchanged(before, step)
+    (told,) = step.effects
+    assert told == fx.TellCosts(key="say:costs:d-1", repo=before.repo, issue_number=before.thread, to=ALICE, month=7.0)
+    elsewhere = put(before, said(ev.CostsRequested, repo=before.repo, month=7.0, thread=99))
+    assert [effect.issue_number for effect in elsewhere.effects] == [99]
+
+
 # refusals
 
 EXTRA = {

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import bot.lifecycle
 from bot.lifecycle import policy_file, policy_keys
+from bot.lifecycle.hooks import Tracker
 from bot.lifecycle.policy import Action, Approvers, CiPolicy, Permission, Policy, PolicyError, may, parse_policy
 from runner.results import Unit
 from runner.terms import AgentSpec, Api, Budget, CheckMode, Effort, GateSpec, Network, Price, SandboxMode, Tier
@@ -82,6 +83,13 @@ def test_the_whole_file_is_understood():
         ),
         protected=(".github/**", "deploy/"),
     )
+
+
+@pytest.mark.parametrize("tracker", list(Tracker))
+def test_a_hook_is_open_to_the_trackers_that_are_named(tracker):
+    assert not any(parse_policy("").hooks.lets_in(other) for other in Tracker)
+    hooks = parse_policy(f"hooks: {{{tracker}: true}}").hooks
+    assert [other for other in Tracker if hooks.lets_in(other)] == [tracker]
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "---\n", "{}"])

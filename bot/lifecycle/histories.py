@@ -86,7 +86,10 @@ class Wait(NamedTuple):
 
 
 def waits_of(lines: Sequence[Line]) -> Iterator[Wait]:
-    """Yield each time the plan stood at a gate; a plan that is held or asks anew stands there again."""
+    """Yield each time the plan stood at a gate; a plan that is held or asks anew stands there again.
+
+    What a comment says happened when GitHub's clock says, which may be behind ours: nothing ends before it began.
+    """
     gate: Gate | None = None
     start = 0.0
     for line in lines:
@@ -94,7 +97,7 @@ def waits_of(lines: Sequence[Line]) -> Iterator[Wait]:
         if now is gate:
             continue
         if gate is not None:
-            yield Wait(gate=gate, start=start, end=line.at)
+            yield Wait(gate=gate, start=start, end=max(start, line.at))
         gate, start = now, line.at
     if gate is not None:
         yield Wait(gate=gate, start=start, end=None)

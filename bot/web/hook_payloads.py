@@ -129,8 +129,16 @@ def _console(value: Any) -> tuple[str, ...]:
 
 def _console_line(entry: Mapping[str, Any]) -> str:
     message = entry.get("message")
-    words = message if isinstance(message, str) else json.dumps(message)[:LONGEST_LINE]
+    words = message if isinstance(message, str) else _written(message)
     return _line(f"{_text(entry.get('level'), 20)} {words}", LONGEST_LINE)
+
+
+def _written(value: Any) -> str:
+    """Return a value as JSON; nothing of one that is nested deeper than can be written."""
+    try:
+        return json.dumps(value)[:LONGEST_LINE]
+    except RecursionError:
+        return ""
 
 
 def _network(value: Any) -> tuple[str, ...]:

@@ -461,6 +461,17 @@ def test_a_plan_that_asks_anew_stands_at_the_gate_again():
     assert figures([History(lines=lines)], 0.0, 10.0).at_plan_gate == Share(part=0, whole=0)
 
 
+def test_nobody_decides_before_they_were_asked_though_githubs_clock_is_behind():
+    lines = (
+        line(300.0, "plan_posted", State.DRAFT, WaitingOn.PLAN_DECISION),
+        line(180.0, "approved", State.APPROVED, WaitingOn.BOT),
+    )
+    assert list(waits_of(lines)) == [Wait(gate=Gate.PLAN, start=300.0, end=300.0)]
+    found = figures([History(lines=lines, spending=(spent("1"),))], 0.0, 400.0)
+    assert (found.people_seconds, found.waits[Gate.PLAN]) == (0.0, 0.0)
+    assert "-" not in found.bottleneck
+
+
 def test_further_work_is_decided_at_the_diff_gate_too():
     lines = (
         line(1.0, "pull_request_opened", State.PR_OPEN, WaitingOn.MERGE),

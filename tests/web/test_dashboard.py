@@ -196,7 +196,7 @@ def test_the_headers_of_pages_and_files(store: Store) -> None:
 
 
 def test_what_is_said_where_there_is_no_page(store: Store) -> None:
-    company.found(store, 10, NOW)
+    made = company.found(store, 10, NOW)
     alice = looker(store)
     for path, status, words in (
         ("/nowhere", 404, "There is no such page"),
@@ -204,6 +204,10 @@ def test_what_is_said_where_there_is_no_page(store: Store) -> None:
         ("/costs?period=2026-13", 400, "is no month"),
         ("/audit?since=tomorrow", 400, "Write a day as"),
         ("/audit?cursor=x", 400, "none of ours"),
+        ("/costs?period=%D9%A3d", 400, "is no month"),
+        ("/audit?person=a%00b", 400, "zero byte"),
+        ("/plans/a%00b", 400, "zero byte"),
+        (f"/plans/{made[0].uid}/said/{10**30}", 404, "There is no such page"),
     ):
         page = alice.get(path)
         assert (page.status, page.faults, words in page.text) == (status, [], True), path

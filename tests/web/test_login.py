@@ -24,7 +24,7 @@ from bot.store.schema import sessions as table
 from bot.store.sessions import IDLE_SECONDS, LONGEST_SECONDS
 from bot.web import login_pages
 from bot.web import sessions as sessions_module
-from bot.web.app import create_app
+from bot.web.app import LARGEST_BODY, create_app
 from bot.web.login import MOST_AT_ONCE, SIGNING_IN_SECONDS, Cookies, Login, local
 from bot.web.refusal import Refused
 from tests.standin.oauth import TOKEN_SECONDS, Authorisations
@@ -287,6 +287,14 @@ def test_a_form_is_the_sessions_own(house: House) -> None:
     assert house.browser().post("/deed", {"csrf": good}).status_code == 403
     assert browser.post("/logout", {"csrf": foreign}).status_code == 403
     assert browser.who() == (200, login)
+
+
+def test_nobodys_endless_form_is_not_read(house: House) -> None:
+    client = create_app(login_pages.blueprint(house.login)).test_client()
+    client.set_cookie(house.login.cookies.session, "anything")
+    form = b'--x\r\nContent-Disposition: form-data; name="file"; filename="endless"\r\n\r\n' + bytes(LARGEST_BODY)
+    answer = client.post("/logout", data=form + b"\r\n--x--\r\n", content_type="multipart/form-data; boundary=x")
+    assert answer.status_code == 413
 
 
 def test_signing_out_ends_the_session_and_its_token(house: House) -> None:

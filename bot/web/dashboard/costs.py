@@ -79,7 +79,7 @@ def _book(house: House) -> tuple[str, Book]:
 
     def period(now: float) -> tuple[float, float]:
         days = name.removesuffix("d")
-        known = name.endswith("d") and days.isdecimal() and len(days) < 5  # noqa: PLR2004 - years of days
+        known = name.endswith("d") and days.isascii() and days.isdecimal() and len(days) < 5  # noqa: PLR2004 - years of days
         return periods.last_days(int(days), now) if known else periods.month(name, now)
 
     try:

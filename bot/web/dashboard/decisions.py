@@ -38,7 +38,7 @@ def add_to(pages: Blueprint, house: House) -> None:
         done = deeds.decide(house.store, who.onlooker, plan, _decision(), Via.DASHBOARD, request.form.get("key"))
         return redirect(url_for("dashboard.said", uid=uid, number=done.id), 303)
 
-    @pages.get("/plans/<uid>/said/<int:number>")
+    @pages.get("/plans/<uid>/said/<int(max=9007199254740991):number>")
     def said(uid: str, number: int) -> Response:
         seen = visit().seen
         deed = deeds.outcome(house.store, visit().onlooker, seen, number)

@@ -34,6 +34,9 @@ MOST_REMEMBERED = 64
 """Periods and sets of repositories that a process remembers."""
 PATIENCE_SECONDS = 60.0
 """How long somebody waits for figures that nobody asked for before; then they are told to come back."""
+MOST_WAITING = 4
+"""Requests that wait for figures at the same time, in one process: half of its threads, so that whoever asks for a
+hundred periods at once keeps nobody else from being answered."""
 BACK_SECONDS = 10
 NOT_YET = "These figures are still being worked out, since the period is full: come back in a moment."
 DAILY = 45 * DAY
@@ -66,29 +69,41 @@ class Books:
         self._kept: OrderedDict[Key, Book] = OrderedDict()
         self._under_way: dict[Key, Future[Book]] = {}
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="books")
+        self._places = threading.BoundedSemaphore(MOST_WAITING)
 
     def book(self, repositories: Collection[int], name: str, period: Period) -> Book:
         """Return the book of these repositories for a period. ``name`` is what the period is asked for by.
 
-        Raises what ``period`` raises for what is none, and ``Refused`` 503 where it takes too long.
+        Raises what ``period`` raises for what is none, and ``Refused`` 503 where it takes too long, or many wait.
         """
         key, now = (frozenset(repositories), name), self._now()
         since, until = period(now)
         with self._lock:
             found = self._kept.get(key)
-            if found is not None and 0 <= now - found.at < FRESH_SECONDS:
-                return found
+        age = now - found.at if found is not None else -1.0
+        if found is not None and 0 <= age < FRESH_SECONDS:
+            return found
+        if found is not None and 0 <= age < KEPT_SECONDS:
+            self._begun(key, since, until, now)
+            return found
+        if not self._places.acquire(blocking=False):
+            raise Refused(503, NOT_YET, retry_after=BACK_SECONDS)
+        try:
+            return self._begun(key, since, until, now).result(PATIENCE_SECONDS)
+        except TooSlow as error:
+            raise Refused(503, NOT_YET, retry_after=BACK_SECONDS) from error
+        finally:
+            self._places.release()
+
+    def _begun(self, key: Key, since: float, until: float, now: float) -> Future[Book]:
+        """Return the work on a book, which is begun where nobody has."""
+        with self._lock:
             under_way = self._under_way.get(key)
             if under_way is None:
                 under_way = self._worker.submit(self._work_out, key, since, until, now)
                 self._under_way[key] = under_way
                 under_way.add_done_callback(lambda _: self._under_way.pop(key, None))
-        if found is not None and 0 <= now - found.at < KEPT_SECONDS:
-            return found
-        try:
-            return under_way.result(PATIENCE_SECONDS)
-        except TooSlow as error:
-            raise Refused(503, NOT_YET, retry_after=BACK_SECONDS) from error
+            return under_way
 
     def _work_out(self, key: Key, since: float, until: float, now: float) -> Book:
         with self._store.read() as tx:

@@ -42,8 +42,8 @@ PATIENCE_SECONDS = 2.0
 TROUBLE_SECONDS = 5
 """When to come back after passing trouble with GitHub."""
 MOST_STRANGERS = 30
-"""Tokens that GitHub did not accept, in a minute; after so many it is shown no unknown one, since it shuts out for a
-while who shows it many, and the bot lives on its answers."""
+"""Tokens that GitHub did not accept, in a minute; after so many it is shown none that was never good, since it shuts
+out for a while who shows it many, and the bot lives on its answers."""
 LONGEST_TOKEN = 2_048
 """Characters; GitHub's are shorter, and what is longer is not shown to it."""
 
@@ -104,7 +104,7 @@ class People:
     def _holder(self, key: str, token: str) -> Holder:
         if self._strangers.get(key):
             raise Refused(UNAUTHORISED, UNPROVED)
-        if self._strangers.count() >= MOST_STRANGERS:
+        if self._strangers.count() >= MOST_STRANGERS and not self._holders.had(key):
             raise Refused(503, CROWD, retry_after=int(BELIEVED_SECONDS))
         try:
             with self.answering(token):
@@ -209,6 +209,11 @@ class _Briefly(Generic[V]):
             while len(self._kept) > MOST_REMEMBERED:
                 self._kept.popitem(last=False)
         return value
+
+    def had(self, key: str) -> bool:
+        """Whether there was a value, though it may be stale."""
+        with self._lock:
+            return key in self._kept
 
     def count(self) -> int:
         """How many are fresh."""

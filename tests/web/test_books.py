@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
 import pytest
 
 from bot.lifecycle.periods import PeriodError, last_days
 from bot.store.engine import open_store
-from bot.web.books import FRESH_SECONDS, KEPT_SECONDS, Books
+from bot.web.books import FRESH_SECONDS, KEPT_SECONDS, MOST_WAITING, Books
+from bot.web.refusal import Refused
 from tests.web import company
 from tests.web.lab import Clock
 
@@ -46,4 +51,24 @@ def test_old_figures_are_shown_while_new_ones_are_worked_out(sqlite_url: str) ->
 
     with pytest.raises(PeriodError):
         books.book(SEEN, "x", none)
+    store.dispose()
+
+
+def test_who_asks_for_many_periods_at_once_keeps_no_thread_of_others(sqlite_url: str) -> None:
+    clock, held = Clock(1_796_030_000.0), Event()
+    store = open_store(sqlite_url, now=clock)
+    company.found(store, 3, clock())
+    books = Books(store, clock)
+    books._worker.submit(held.wait, 30)
+    with ThreadPoolExecutor(MOST_WAITING) as threads:
+        waiting = [threads.submit(books.book, SEEN, f"{n}d", period) for n in range(MOST_WAITING)]
+        until = time.monotonic() + 10
+        while len(books._under_way) < MOST_WAITING and time.monotonic() < until:
+            time.sleep(0.01)
+        with pytest.raises(Refused) as refused:
+            books.book(SEEN, "another", period)
+        assert (refused.value.status, len(books._under_way)) == (503, MOST_WAITING)
+        held.set()
+        assert all(each.result(30).accounts.total.asked == 3 for each in waiting)
+    assert books.book(SEEN, "another", period).accounts.total.asked == 3
     store.dispose()

@@ -160,3 +160,13 @@ def test_a_time_holds_the_exact_one() -> None:
         '<time datetime="2026-11-30T00:53:20Z" title="2026-11-30 00:53:20 UTC">10 min ago</time>'
     )
     assert "30 Nov 2026" in times.ago(1_796_000_000.0, 1_799_000_000.0)
+
+
+def test_code_that_takes_a_lexer_long_is_shown_without_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diff, "COLOURING_SECONDS", 0.05)
+    lines = ["a " * 149] * 60
+    patch = "\n".join(["diff --git a/x.java b/x.java", "@@ -0,0 +1,60 @@", *(f"+{line}" for line in lines), ""])
+    started = time.thread_time()
+    (file,) = diff.read.__wrapped__(patch).files
+    assert time.thread_time() - started < 2
+    assert [str(line.text) for hunk in file.hunks for line in hunk.lines] == lines

@@ -8,6 +8,7 @@ of lexers take very long on text that was made for it.
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -65,6 +66,9 @@ LEXERS = {
     "yaml": "yaml yml",
 }
 """Lexer of Pygments -> the endings of the files that it colours."""
+
+COLOURING_SECONDS = 1.0
+"""Of the processor, for the colours of a whole diff: some code, written for it, takes a lexer minutes."""
 
 _BY_ENDING = {ending: lexer for lexer, endings in LEXERS.items() for ending in endings.split()}
 _HUNK = re.compile(r"@@ -(?P<old>[0-9]{1,9})(?:,[0-9]+)? \+(?P<new>[0-9]{1,9})(?:,[0-9]+)? @@(?P<place>.*)")
@@ -124,6 +128,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self._lines, self._colours, self._files = MOST_LINES, COLOURED_DIFF, 0
+        self._until = time.thread_time() + COLOURING_SECONDS
         self.left_out = 0
 
     def file(self, section: Section) -> FileDiff | None:
@@ -176,8 +181,12 @@ class _Reader:
         if lexer is None or size > min(COLOURED_HUNK, self._colours) or any(len(t) > COLOURED_LINE for t in texts):
             return [escape(text) for text in texts]
         self._colours -= size
-        after = iter(_lexed(lexer, [text for text, line in zip(texts, lines, strict=True) if line[0] != "-"]))
-        before = iter(_lexed(lexer, [text for text, line in zip(texts, lines, strict=True) if line[0] != "+"]))
+        sides = [[text for text, line in zip(texts, lines, strict=True) if line[0] != other] for other in "-+"]
+        try:
+            after, before = (iter(_lexed(lexer, side, self._until)) for side in sides)
+        except TimeoutError:
+            self._colours = 0
+            return [escape(text) for text in texts]
         rows = []
         for line in lines:
             if line[0] == " ":
@@ -191,11 +200,13 @@ def _cut(lines: Sequence[str]) -> list[str]:
     return [f"{text} …" if len(line) > LONGEST_LINE + 1 else text for text, line in zip(shown, lines, strict=True)]
 
 
-def _lexed(lexer: str, texts: Sequence[str]) -> list[Markup]:
-    """Return lines with the classes of their syntax, as many as there were."""
+def _lexed(lexer: str, texts: Sequence[str], until: float) -> list[Markup]:
+    """Return lines with the classes of their syntax, as many as there were. Raises ``TimeoutError``."""
     rows: list[list[Markup]] = [[]]
     made = get_lexer_by_name(lexer, stripnl=False, ensurenl=True)
     for kind, value in made.get_tokens("\n".join(texts)):
+        if time.thread_time() > until:
+            raise TimeoutError
         name = _class(kind)
         first, *rest = value.split("\n")
         rows[-1].append(_span(name, first))

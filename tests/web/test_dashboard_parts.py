@@ -165,7 +165,16 @@ def test_a_time_holds_the_exact_one() -> None:
 def test_code_that_takes_a_lexer_long_is_shown_without_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diff, "COLOURING_SECONDS", 0.05)
     lines = ["a " * 149] * 60
-    patch = "\n".join(["diff --git a/x.java b/x.java", "@@ -0,0 +1,60 @@", *(f"+{line}" for line in lines), ""])
+    patch = "\n".join(
+        [
+            "diff --git a/x.java b/x.java",
+            "--- a/x.java",
+            "+++ b/x.java",
+            "@@ -0,0 +1,60 @@",
+            *(f"+{line}" for line in lines),
+            "",
+        ]
+    )
     started = time.thread_time()
     (file,) = diff.read.__wrapped__(patch).files
     assert time.thread_time() - started < 2

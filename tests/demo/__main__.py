@@ -24,6 +24,7 @@ from tests.demo.refusal import Refusal
 from tests.demo.stage import set_stage
 from tests.demo.story import Scene, Teller, perform
 from tests.town import Town, TownError
+from tests.town.town import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,7 +130,14 @@ def dashboard(town: Town, *, serve: bool) -> None:
     if not serve:
         print("  It ends with the demo: `make demo SERVE=1` leaves it running.")
         return
-    print("  It runs until Ctrl-C.", flush=True)
+    print(
+        "  From another terminal, in this folder, as Alice:",
+        f"    export TWOGATE_URL={town.url} TWOGATE_TOKEN={town.people['alice'].token}",
+        f"    .venv/bin/twogate plans --repo {REPOSITORY}",
+        "  It runs until Ctrl-C.",
+        sep="\n",
+        flush=True,
+    )
     seen = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: seen.set())

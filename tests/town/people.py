@@ -15,6 +15,7 @@ class Person:
 
     def __init__(self, login: str, token: str, api_url: str, repository: str) -> None:
         self.login = login
+        self.token = token
         self._repository = repository
         self._pages = f"{api_url.removesuffix('/api/v3')}/_control"
         self._client = httpx.Client(

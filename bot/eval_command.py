@@ -43,7 +43,9 @@ MOST_JOBS = 16
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe what the command takes."""
-    parser.add_argument("--unit", type=Unit, choices=tuple(Unit), required=True, metavar="UNIT", help=", ".join(Unit))
+    parser.add_argument(
+        "--unit", choices=[unit.value for unit in Unit], required=True, metavar="UNIT", help=", ".join(Unit)
+    )
     parser.add_argument("--case", action="append", default=[], metavar="NAME", help="this case alone; may be repeated")
     parser.add_argument(
         "--program",
@@ -68,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def told(arguments: argparse.Namespace) -> tuple[bool, list[str]]:
     """Measure; return whether every case could be run, and the lines to print. Raises :class:`UserError`."""
-    unit: Unit = arguments.unit
+    unit = Unit(arguments.unit)
     try:
         root = root_of(Path.cwd())
         cases = load_cases(_cases(arguments.cases, root), unit, tuple(arguments.case))

@@ -38,7 +38,9 @@ RESULT = Path("result.json")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``prompt`` takes."""
-    parser.add_argument("--unit", required=True, type=Unit, choices=list(Unit), metavar="UNIT", help=", ".join(Unit))
+    parser.add_argument(
+        "--unit", choices=[unit.value for unit in Unit], required=True, metavar="UNIT", help=", ".join(Unit)
+    )
     parser.add_argument("--issue", required=True, type=int, metavar="N", help="the issue's number")
     parser.add_argument(
         "--text", default="-", metavar="FILE", help="the issue: its title, an empty line, its body; - for stdin"
@@ -74,8 +76,8 @@ def _parts(parsed: argparse.Namespace) -> PromptInput:
     said = sys.stdin.read() if parsed.text == "-" else Path(parsed.text).read_text(encoding="utf-8")
     title, _, body = said.strip().partition("\n")
     plan = PlanDocument.model_validate_json(parsed.plan.read_bytes()) if parsed.plan else None
-    program = load(parsed.unit, reader(store, found.commit))
+    program = load(Unit(parsed.unit), reader(store, found.commit))
     tree = memory.Paths(store.files(found.commit))
-    lessons = memory.choose(found.lessons, parsed.unit, plan.files if plan else (), program.front.memory, tree)
+    lessons = memory.choose(found.lessons, Unit(parsed.unit), plan.files if plan else (), program.front.memory, tree)
     issue = Issue(number=parsed.issue, title=title, body=body.strip(), author="somebody")
     return PromptInput(program=program, result_file=RESULT, issue=issue, plan=plan, lessons=lessons)

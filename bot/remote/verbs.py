@@ -178,7 +178,11 @@ def _text(given: str) -> str:
     if given == "-":
         return sys.stdin.read(wire.LONGEST_TEXT)
     if given.startswith("@"):
-        return Path(given[1:]).read_text(encoding="utf-8")
+        try:
+            return Path(given[1:]).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            said = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+            raise UserError(f"{given[1:]} can't be read: {said}.") from error
     return given
 
 

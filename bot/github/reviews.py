@@ -86,7 +86,7 @@ class Reviews(Verbs):
 
 
 def _check(json: Any) -> CiCheck:
-    app, url = (json.get("app") or {}).get("slug") or "", json.get("details_url") or json.get("html_url") or ""
+    app, url = (json.get("app") or {}).get("slug") or "", _page(json.get("details_url"), json.get("html_url"))
     conclusion = json.get("conclusion") if json.get("status") == "completed" else None
     job = JOB_URL.search(url) if app == ACTIONS else None
     return CiCheck(
@@ -105,9 +105,14 @@ def _status(json: Any) -> CiCheck:
         name=json["context"],
         state=STATUS_STATES.get(json["state"], CiState.FAILED),
         conclusion=json["state"],
-        url=json.get("target_url") or "",
+        url=_page(json.get("target_url")),
         at=_last_said(json, "created_at", "updated_at"),
     )
+
+
+def _page(*addresses: str | None) -> str:
+    """Return the first of these that is a page of the web; whoever reports a check may write anything there."""
+    return next((address for address in addresses if address and address.startswith(("https://", "http://"))), "")
 
 
 def _last_said(json: Any, *times: str) -> float:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 REQUESTS_A_MINUTE = 300
-"""Requests of one person to the API or the dashboard, in each process: a page a second, and room for programs."""
+"""Requests of one person to the API, in each process: five a second, as programs ask."""
 DEEDS_AN_HOUR = 120
 """Decisions and new plans of one person, in each process: more than anybody reads."""
 MINUTE, HOUR = 60.0, 3_600.0

@@ -84,10 +84,12 @@ def test_another_apps_address_names_no_job_of_actions(server: Canned, gateway: G
 
     url = "https://github.com/acme/shop/actions/runs/3/job/5"
     found = [run("ci", url), run("github-actions", f"{url}?pr=1"), run("github-actions", "https://x/job/5")]
+    found += [run("ci", "javascript:alert(1)") | {"html_url": "https://ci.example/1"}, run("ci", "data:text/html,x")]
     server.on(f"GET /repos/acme/shop/commits/{SHA}/check-runs", Answer(200, {"check_runs": found}))
     server.on(f"GET /repos/acme/shop/commits/{SHA}/status", Answer(200, {"statuses": []}))
     checks = gateway.checks(repo, SHA)
-    assert [check.job_id for check in checks] == [None, 5, None]
+    assert [check.job_id for check in checks] == [None, 5, None, None, None]
+    assert [check.url for check in checks[3:]] == ["https://ci.example/1", ""], "pages of the web alone are linked"
     assert {check.state for check in checks} == {CiState.FAILED}, "a conclusion of tomorrow is no success"
     assert checks[0] == CiCheck(name="x", state=CiState.FAILED, conclusion="odd", url=url, app="ci")
 

@@ -4,8 +4,9 @@ Called as a repository's policy calls any agent::
 
     agent.py SCRIPT UNIT ATTEMPT PROMPT_FILE RESULT_FILE
 
-The script (JSON) is a list of tasks; the one whose title the prompt quotes is played. Edits are made in the current
-folder, the typed result is written where the prompt says, and one made-up usage record is printed a call.
+The script (JSON) is a list of tasks; the one whose title the prompt's issue bears is played, and for an issue of
+somebody who tries the demo out :data:`ANYTHING`. Edits are made in the current folder, the typed result is written where
+the prompt says, and one made-up usage record is printed a call.
 """
 
 import json
@@ -13,6 +14,23 @@ import re
 import sys
 from pathlib import Path
 
+ISSUE = re.compile(r"BEGIN UNTRUSTED ISSUE(.*)END UNTRUSTED ISSUE", re.DOTALL)
+PLAN = {
+    "verdict": "plan",
+    "title": "Note that something was asked for",
+    "summary": "The demo's agent is a script: what it was not written for, it notes in a file instead of doing it.",
+    "steps": ["Add a line to `ASKED.md`."],
+    "files": ["ASKED.md"],
+    "tests": ["What passes today still does."],
+}
+ANYTHING = {
+    "title": "anything else",
+    "plan": PLAN,
+    "updated_plan": PLAN,
+    "attempts": [[{"path": "ASKED.md", "append": "Somebody asked for something that the script does not know.\n"}]],
+    "summary": "The file says that something was asked for.",
+    "pull_request": {"title": PLAN["title"], "body": PLAN["summary"]},
+}
 CONFLICT = re.compile(r"<{7}[^\n]*\n(.*?)(?:\|{7}[^\n]*\n.*?)?={7}\r?\n(.*?)>{7}[^\n]*\n", re.DOTALL)
 
 
@@ -70,14 +88,20 @@ def play(task, unit, attempt):
     return task[{"CreatePlan": "plan", "UpdatePlan": "updated_plan", "CreatePr": "pull_request"}[unit]]
 
 
+def task_of(script, prompt):
+    """Return the task of the issue that the prompt quotes; other issues are named in it as well."""
+    quoted = ISSUE.search(prompt)
+    if quoted is None:
+        raise SystemExit("the prompt quotes no issue")
+    tasks = json.loads(Path(script).read_text(encoding="utf-8"))
+    return next((task for task in tasks if task["title"] in quoted[1]), ANYTHING)
+
+
 def main():
     """Play one run."""
     script, unit, attempt, prompt_file, result_file = sys.argv[1:]
     prompt = Path(prompt_file).read_text(encoding="utf-8")
-    tasks = json.loads(Path(script).read_text(encoding="utf-8"))
-    task = next((t for t in tasks if t["title"] in prompt), None)
-    if task is None:
-        raise SystemExit("no task of the script is quoted in the prompt")
+    task = task_of(script, prompt)
     result = play(task, unit, int(attempt))
     Path(result_file).write_text(json.dumps(result))
     tokens = len(prompt) // 4

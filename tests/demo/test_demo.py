@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import httpx
@@ -20,6 +22,8 @@ from tests.town.repository import git
 ROOT = Path(__file__).parent.parent.parent
 SECONDS = 1_500
 """For one demo on a busy machine; about one minute on two free cores."""
+PLAN_SECONDS = 120
+"""For the plan of one issue on a busy machine; some seconds on a free one."""
 RELEASES = ("python-slugify==9.2.0", "toolz==1.2.0", "humanize==4.13.0")
 """Real projects with tests in their source distributions, as they were when these tests were written."""
 PULL = re.compile(r"http://127\.0\.0\.1:\d+/acme/shop/pull/\d+  merged  \S.*")
@@ -54,6 +58,7 @@ def seen(output: Path) -> str:
                 said.append(line)
                 if "It runs until Ctrl-C." in line:
                     look(re.findall(r"The dashboard: (\S+)/", "".join(said))[0])
+                    ask(**dict(re.findall(r"(TWOGATE_URL|TWOGATE_TOKEN)=(\S+)", "".join(said))))
                     playing.send_signal(signal.SIGINT)
         finally:
             playing.terminate()
@@ -71,6 +76,25 @@ def look(url: str) -> None:
         assert plans
         for place in ("/costs", "/audit", "/runners", *plans):
             assert browser.get(place).status_code == 200, place
+
+
+def ask(**environment: str) -> None:
+    """Ask for a change by the command line, as Alice; its plan comes, and its cost."""
+
+    def twogate(*words: str) -> str:
+        command = [sys.executable, "-m", "bot", words[0], "--repo", "acme/shop", *words[1:]]
+        return subprocess.run(
+            command, env={**os.environ, **environment}, capture_output=True, text=True, check=True, timeout=60
+        ).stdout
+
+    issue = str(json.loads(twogate("create", "Sell teapots", "--body", "Of stoneware.", "--json"))["issue"])
+    end = time.monotonic() + PLAN_SECONDS
+    while f"#{issue} " not in (waiting := twogate("plans", "--state", "draft")) or "decide" not in waiting:
+        assert time.monotonic() < end, waiting
+        time.sleep(0.5)
+    assert "Note that something was asked for" in twogate("show", issue)
+    assert "CreatePlan" in (costs := twogate("costs", issue)), costs
+    assert re.search(r"\$0\.\d+", costs), costs
 
 
 def three_merged(said: str) -> str:

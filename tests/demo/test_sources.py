@@ -63,7 +63,8 @@ def play(stage: Stage, number: int, attempt: int, tree: Path, tmp_path: Path) ->
     """Let the scripted agent carry out a task in ``tree``."""
     script, prompt = tmp_path / "script.json", tmp_path / "prompt"
     script.write_text(json.dumps(stage.tasks))
-    prompt.write_text(f"... {stage.tasks[number]['title']} ...")
+    others = ", ".join(task["title"] for task in stage.tasks)
+    prompt.write_text(f"{others}\nBEGIN UNTRUSTED ISSUE\n{stage.tasks[number]['title']}\nEND UNTRUSTED ISSUE\n")
     command = [sys.executable, AGENT, script, "ExecutePlan", str(attempt), prompt, tmp_path / "result.json"]
     subprocess.run(command, cwd=tree, check=True, capture_output=True)
 

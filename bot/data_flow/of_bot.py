@@ -56,7 +56,7 @@ def _database(settings: Settings) -> Iterator[Party]:
         WORK,
         "the user and password of the database",
         "TWOGATE_DATABASE_URL",
-        (parts.netloc.rpartition("@")[2],) if parts.hostname else (),
+        (_host(settings.database_url),) if parts.hostname else (),
     )
 
 
@@ -76,6 +76,14 @@ def _watching(settings: Settings) -> Iterator[Party]:
     if settings.metrics_token is not None:
         who = "whoever scrapes /metrics"
         yield Party(who, (Seen.FIGURES,), "the token of TWOGATE_METRICS_TOKEN", "TWOGATE_METRICS_TOKEN")
+    if settings.chat_webhook is not None:
+        yield Party(
+            "the chat that gets a week's figures, where a policy's `summary.chat` asks for them",
+            (Seen.FIGURES,),
+            "the address itself, which is a secret",
+            "TWOGATE_CHAT_WEBHOOK",
+            (_host(settings.chat_webhook),),
+        )
     if settings.otlp_endpoint is not None:
         yield Party(
             "the collector of traces",
@@ -87,4 +95,4 @@ def _watching(settings: Settings) -> Iterator[Party]:
 
 
 def _host(url: str) -> str:
-    return urlsplit(url).netloc
+    return urlsplit(url).netloc.rpartition("@")[2]

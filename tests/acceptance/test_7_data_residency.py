@@ -106,4 +106,5 @@ def test_so_does_each_setting_of_the_bot(village: Village) -> None:
     database = addresses(TWOGATE_DATABASE_URL="postgresql+psycopg://bot:secret@db.acme.test:5433/twogate")
     assert database - usual == {"db.acme.test:5433"}
     assert addresses(OTEL_EXPORTER_OTLP_ENDPOINT="http://traces.acme.test:4318") - usual == {"traces.acme.test:4318"}
+    assert addresses(TWOGATE_CHAT_WEBHOOK="https://a:b@chat.acme.test/T/secret") - usual == {"chat.acme.test"}
     assert "ghe.acme.test" in addresses(TWOGATE_GITHUB_URL="https://ghe.acme.test")

@@ -209,7 +209,11 @@ def test_a_job_that_was_stopped_or_closed_is_not_given_out(lab: Lab) -> None:
     assert "Retry-After" not in answer.headers
 
 
-@pytest.mark.parametrize("job", ["cafecafe-99", "x", "cafe%00cafe-1", "%F0%9F%92%A9", "a" * 3_000])
+def test_a_job_with_a_zero_byte_in_its_name_is_not_looked_for(lab: Lab) -> None:
+    assert lab.post(JOB_URL.format("cafe%00cafe-1", "claim"), lab.token()).status_code == 400
+
+
+@pytest.mark.parametrize("job", ["cafecafe-99", "x", "%F0%9F%92%A9", "a" * 3_000])
 def test_an_unknown_job_is_not_there(lab: Lab, job: str) -> None:
     answer = lab.post(JOB_URL.format(job, "claim"), lab.token())
     refused(answer, 404, "There is no job")

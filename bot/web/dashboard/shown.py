@@ -13,6 +13,7 @@ from bot.lifecycle.costs import Amount
 from bot.lifecycle.states import State, Via, WaitingOn
 from bot.lifecycle.wording.words import OUTCOMES, RESULTS, SEVERITIES
 from bot.web.dashboard import text, times
+from bot.web.reasons import TURNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,10 +49,6 @@ TONES = {
     State.VERIFYING: "busy",
 }
 """How a state looks where it is nobody's turn."""
-TURNS = frozenset(
-    {WaitingOn.PLAN_DECISION, WaitingOn.ANSWERS, WaitingOn.DIFF_DECISION, WaitingOn.PERSON, WaitingOn.MERGE}
-)
-"""Waits that a person ends."""
 WAYS = {
     Via.LABEL: "a label",
     Via.COMMAND: "a command in a comment",

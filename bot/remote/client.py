@@ -108,7 +108,10 @@ class Client:
         """Return the newest plan of an issue."""
         found = self.plans(repository=repository, issue=issue, limit=wire.MOST_ROWS).items
         if not found:
-            raise UserError(f"There is no plan of #{issue} in {repository} that GitHub shows to you.")
+            raise UserError(
+                f"There is no plan of #{issue} in {repository} that GitHub shows to you. "
+                "One that was just asked for is known within seconds."
+            )
         return self.plan(max(found, key=lambda plan: plan.try_number).uid)
 
     def jobs(self, uid: str) -> list[wire.JobView]:

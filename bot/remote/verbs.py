@@ -114,7 +114,9 @@ def _create(arguments: argparse.Namespace) -> int:
     where_ = _repository(arguments)
     with _client(arguments) as client:
         made = client.create(where_, arguments.title, _text(arguments.body))
-    return _told(arguments, made, [f"{made.issue_url}", f"Its plan is being asked for: `twogate show {made.issue}`."])
+    follows = f"Its plan is being asked for: `twogate show {made.issue}`."
+    held_up = "GitHub did not let you set the label: no plan follows until somebody with triage access sets it."
+    return _told(arguments, made, [made.issue_url, follows if made.labelled else held_up])
 
 
 def _approve(arguments: argparse.Namespace) -> int:

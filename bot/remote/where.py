@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from bot.errors import UserError
 from bot.settings import LOOPBACK
+from bot.wire import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,14 +68,19 @@ def address(url: str) -> str:
 
 
 def token(environment: Mapping[str, str]) -> str:
-    """Return the person's token of GitHub: of the environment, or else the one that ``gh`` is logged in with."""
+    """Return the person's token of GitHub: of the environment, or else the one that ``gh`` is logged in with.
+
+    Raises :class:`UserError` where there is none.
+    """
     for name in TOKENS:
         if found := environment.get(name, "").strip():
+            if not is_token(found):
+                raise UserError(f"What {name} holds can be no token of GitHub: set it to one, or unset it.")
             return found
     host = urlsplit(environment.get("TWOGATE_GITHUB_URL", "")).hostname
     named = ("--hostname", host) if host else ()
     found = _output("gh", "auth", "token", *named)
-    if not found:
+    if not is_token(found):
         raise UserError(LOGGED_OUT)
     return found
 

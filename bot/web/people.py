@@ -23,6 +23,7 @@ from bot.github.gateway import Holder, Missing, Unproved
 from bot.lifecycle.permission import Permission
 from bot.store import plans
 from bot.web.refusal import Refused
+from bot.wire import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,8 +45,6 @@ TROUBLE_SECONDS = 5
 MOST_STRANGERS = 30
 """Tokens that GitHub did not accept, in a minute; after so many it is shown none that was never good, since it shuts
 out for a while who shows it many, and the bot lives on its answers."""
-LONGEST_TOKEN = 2_048
-"""Characters; GitHub's are shorter, and what is longer is not shown to it."""
 
 NOT_VISIBLE = "There is nothing here that GitHub shows to you. If there should be, ask for access to the repository."
 UNPROVED = (
@@ -96,7 +95,7 @@ class People:
 
     def of_token(self, token: str) -> Onlooker:
         """Return who shows this token to the API. Raises ``Refused``: 401 where it proves nobody, 503 in trouble."""
-        if not 0 < len(token) <= LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        if not is_token(token):
             raise Refused(UNAUTHORISED, UNPROVED)
         holder = self._holders.get(_hash(token)) or self._holder(_hash(token), token)
         return Onlooker(holder.person, token, Entrance.API, holder.speaks)

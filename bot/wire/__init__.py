@@ -11,6 +11,7 @@ from bot.wire.people import (
     LONGEST_KEY,
     LONGEST_TEXT,
     LONGEST_TITLE,
+    LONGEST_TOKEN,
     Decision,
     DeedStatus,
     DeedView,
@@ -18,6 +19,7 @@ from bot.wire.people import (
     Me,
     MyRepository,
     NewPlan,
+    is_token,
 )
 from bot.wire.plans import (
     ApprovalView,
@@ -54,6 +56,7 @@ __all__ = [
     "LONGEST_KEY",
     "LONGEST_TEXT",
     "LONGEST_TITLE",
+    "LONGEST_TOKEN",
     "MOST_ROWS",
     "USUAL_ROWS",
     "ApprovalView",
@@ -100,4 +103,5 @@ __all__ = [
     "TryView",
     "Uid",
     "Up",
+    "is_token",
 ]

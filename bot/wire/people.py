@@ -16,6 +16,13 @@ LONGEST_TEXT = 65_536
 """Characters of what a person says, as GitHub has it."""
 LONGEST_KEY = 200
 """Characters of an idempotency key."""
+LONGEST_TOKEN = 2_048
+"""Characters of a token of GitHub; theirs are shorter, and what is longer is not shown to it."""
+
+
+def is_token(text: str) -> bool:
+    """Whether a text can be a token of GitHub, and be sent as one."""
+    return 0 < len(text) <= LONGEST_TOKEN and text.isascii() and text.isprintable() and " " not in text
 
 
 class MyRepository(RepositoryView):

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx
-import uvicorn
 from mcp.client import Client as McpClient
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from bot.cli import main
-from bot.remote import mcp_http, verbs
+from bot.remote import verbs
 from bot.remote.client import Client
 from tests.hostile.test_terminal import DRIVES
+from tests.remote.listening import listening
+from tests.standin.oauth import Authorisations
 
 ROOT = Path(__file__).parents[2]
 
@@ -151,30 +152,22 @@ def test_an_agent_asks_for_a_plan_and_reads_its_cost_over_stdio(village: Village
     anyio.run(session)
 
 
-@contextmanager
-def serving(village: Village) -> Iterator[str]:
-    """The MCP server over HTTP, on a free port."""
-    server = uvicorn.Server(
-        uvicorn.Config(mcp_http.app(village.url, ("127.0.0.1:*",)), host="127.0.0.1", port=0, log_level="error")
-    )
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        thread.join(0.02)
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/mcp"
-    finally:
-        server.should_exit = True
-        thread.join(20)
+def elsewhere(village: Village, who: str) -> str:
+    """A token by which another App knows a person; it names them, and does not speak for them."""
+    control, hub = village.github.control, village.github.hub
+    other = control.create_app(f"reader-{village.repository_id}", "acme")
+    user = next(user for user in hub.users.values() if user.login == who)
+    return str(hub.service(Authorisations).grant(hub.apps[other["app_id"]], user)["access_token"])
 
 
-def test_over_http_everybody_is_who_their_token_says(village: Village) -> None:
+def test_over_http_everybody_decides_with_their_own_token(village: Village, monkeypatch: pytest.MonkeyPatch) -> None:
     issue = village.planned()
     where = {"repository": village.repository, "issue": issue}
+    tokens = {**village.country.tokens, "another app": elsewhere(village, "alice")}
+    monkeypatch.setenv("GH_TOKEN", tokens["alice"])  # of whoever runs the server: it speaks for nobody else
 
-    async def as_(url: str, who: str | None, tool: str, **arguments: Any) -> Any:
-        headers = {"Authorization": f"Bearer {village.country.tokens[who]}"} if who else {}
+    async def as_(url: str, who: str, tool: str, **arguments: Any) -> Any:
+        headers = {"Authorization": f"Bearer {tokens[who]}"}
         async with (
             httpx.AsyncClient(headers=headers, timeout=60) as http,
             McpClient(streamable_http_client(url, http_client=http)) as client,
@@ -182,21 +175,22 @@ def test_over_http_everybody_is_who_their_token_says(village: Village) -> None:
             return await client.call_tool(tool, arguments)
 
     async def session(url: str) -> None:
-        nobody = await as_(url, None, "plan_status", **where)
-        assert nobody.is_error
-        assert "without a token" in str(nobody.content)
         saw = (await as_(url, "rita", "plan_status", **where)).structured_content["up"]["saw"]
-        refused = (await as_(url, "rita", "decide", **where, verb="approve", saw=saw)).structured_content
+        approval = {**where, "verb": "approve", "saw": saw}
+        refused = (await as_(url, "rita", "decide", **approval)).structured_content
         assert (refused["done"], refused["counted"]) == (True, False)
+        named = await as_(url, "another app", "decide", **approval)
+        assert (named.is_error, "may not comment for you" in str(named.content)) == (True, True), named.content
         blind = await as_(url, "alice", "decide", **where, verb="approve")
-        assert blind.is_error
-        taken = (await as_(url, "alice", "decide", **where, verb="approve", saw=saw)).structured_content
+        assert (blind.is_error, "`up.saw`" in str(blind.content)) == (True, True), blind.content
+        taken = (await as_(url, "alice", "decide", **approval)).structured_content
         assert (taken["done"], taken["counted"]) == (True, True)
+        late = await as_(url, "bob", "decide", **where, verb="approve")
+        assert (late.is_error, "Nothing is up for decision" in str(late.content)) == (True, True), late.content
 
-    with serving(village) as url, at_work(village):
-        anyio.run(session, url)
-        strange = httpx.post(url, headers={"Host": "evil.example"}, json={})
-        assert strange.status_code == 421
+    with listening(village.url) as name, at_work(village):
+        assert httpx.post(f"http://{name}/mcp", json={}).status_code == 401
+        anyio.run(session, f"http://{name}/mcp")
     village.settle()
     approved = next(entry for entry in village.journal(issue) if entry.event == "approved")
     assert (approved.actor_login, approved.details["via"]) == ("alice", "mcp")

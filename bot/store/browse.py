@@ -6,17 +6,19 @@ behind a mark, the key of the last row before it: what comes in meanwhile neithe
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, case, func, select, tuple_
+from sqlalchemy import ColumnElement, Select, bindparam, case, func, literal_column, select
 
 from bot.lifecycle.brief import Brief
-from bot.lifecycle.costs import Amount
+from bot.lifecycle.choices import PlanPriority
 from bot.lifecycle.plan import Plan, lane
 from bot.lifecycle.queue import ORDER
 from bot.lifecycle.states import State, WaitingOn
-from bot.store import keyset, plan_costs, usage
+from bot.store import keyset
 from bot.store.documents import load
 from bot.store.journal import Entry
 from bot.store.schema import jobs, journal, plans
@@ -24,9 +26,8 @@ from bot.store.schema import jobs, journal, plans
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from sqlalchemy import Row
+    from sqlalchemy import BindParameter, Row
 
-    from bot.lifecycle.costs import Run
     from bot.store.engine import Tx
 
 MOST_QUEUED = 100
@@ -149,42 +150,30 @@ def plans_page(
     tx: Tx, repositories: Collection[int], wanted: PlanFilters, after: PlanMark | None, limit: int
 ) -> list[Listed]:
     """Return the plans that were asked for last, the newest first, from behind a mark."""
-    c = plans.c
-    conditions = _plan_conditions(wanted)
-    if after is not None:
-        conditions.append(tuple_(c.created_at, c.uid) < tuple_(after.created_at, after.uid))
-    if wanted.issue is None:
-        arms = keyset.arms(c.repository_id, repositories, c.state, wanted.states)
-    else:
-        arms = [[c.lane.in_([lane(number, wanted.issue) for number in sorted(repositories)])]]
-        conditions += [c.state.in_(wanted.states)] if wanted.states else []
-    found = keyset.newest((c.created_at, c.uid), arms, conditions, limit, few=wanted.issue is not None)
-    rows = tx.execute(_listed(found).order_by(c.created_at.desc(), c.uid.desc()))
-    return [_as_listed(row) for row in rows]
+    query = _plans_page(frozenset(repositories), wanted, limit, further=after is not None)
+    return [_as_listed(row) for row in tx.execute(query, **keyset.mark(_PLAN_KEY, after))]
 
 
 def first_of(tx: Tx, repositories: Collection[int], state: State, limit: int) -> list[Listed]:
     """Return the first plans of a state: of approved ones those that start first, of others the newest."""
     if state is not State.APPROVED:
         return plans_page(tx, repositories, PlanFilters(states=(state,)), None, limit)
-    c = plans.c
-    waiting = (c.repository_id.in_(repositories), c.state == state)
-    found = select(select(c.uid).where(*waiting).order_by(c.approved_at).limit(MOST_QUEUED).subquery())
-    return sorted(map(_as_listed, tx.execute(_listed(found))), key=_turn)[:limit]
+    rows = tx.execute(_QUEUED, repositories=list(repositories), state=state).all()
+    return [_as_listed(row) for row in sorted(rows, key=_turn)[:limit]]
 
 
 def briefs(tx: Tx, repositories: Collection[int], uids: Collection[str]) -> dict[str, Brief]:
     """Return these plans in brief, of those that may be seen."""
-    c = plans.c
-    query = _listed(select(c.uid).where(c.uid.in_(uids), c.repository_id.in_(repositories)))
-    return {listed.brief.uid: listed.brief for listed in map(_as_listed, tx.execute(query))}
+    rows = tx.execute(_BRIEFS, uids=list(uids), repositories=list(repositories))
+    return {listed.brief.uid: listed.brief for listed in map(_as_listed, rows)}
 
 
 def counts_by_state(tx: Tx, repositories: Collection[int]) -> dict[State, int]:
     """Return how many plans are in each state; a state without any is left out."""
-    c = plans.c
-    query = select(c.state, func.count()).where(c.repository_id.in_(repositories)).group_by(c.state)
-    return {State(state): count for state, count in tx.execute(query)}
+    counts: Counter[State] = Counter()
+    for state, count in tx.execute(_COUNTS, repositories=list(repositories)):
+        counts[State(state)] += count
+    return dict(counts)
 
 
 def plan_of(tx: Tx, repositories: Collection[int], uid: str) -> tuple[Plan, Listed] | None:
@@ -219,21 +208,8 @@ def jobs_page(
     tx: Tx, repositories: Collection[int], wanted: JobFilters, after: JobMark | None, limit: int
 ) -> list[JobRow]:
     """Return the jobs that were opened last, the newest first, from behind a mark."""
-    c = jobs.c
-    conditions: list[ColumnElement[bool]] = []
-    if wanted.open is not None:
-        conditions.append(c.closed_at.is_(None) if wanted.open else c.closed_at.is_not(None))
-    if wanted.runner is not None:
-        conditions.append(c.runner == wanted.runner)
-    if wanted.plan is not None:
-        conditions.append(c.plan_uid == wanted.plan)
-    if after is not None:
-        conditions.append(tuple_(c.opened_at, c.id) < tuple_(after.opened_at, after.id))
-    few = wanted.plan is not None
-    arms = keyset.arms(c.repository_id + 0 if few else c.repository_id, repositories)
-    found = keyset.newest((c.opened_at, c.id), arms, conditions, limit, few=few)
-    query = select(*_JOB, c.report).where(c.id.in_(found)).order_by(c.opened_at.desc(), c.id.desc())
-    return [_as_job(row) for row in tx.execute(query)]
+    query = _jobs_page(frozenset(repositories), wanted, limit, further=after is not None)
+    return [_as_job(row) for row in tx.execute(query, **keyset.mark(_JOB_KEY, after))]
 
 
 def job_of(tx: Tx, repositories: Collection[int], job: str) -> tuple[JobRow, dict[str, Any]] | None:
@@ -246,42 +222,19 @@ def job_of(tx: Tx, repositories: Collection[int], job: str) -> tuple[JobRow, dic
     return _as_job(row), report
 
 
-def spent(tx: Tx, uids: Collection[str]) -> dict[str, Amount]:
-    """Return the dollars of each of these plans so far. Two statements."""
-    runs: dict[str, list[Run]] = {uid: [] for uid in uids}
-    for run in usage.of_plans(tx, select(plans.c.uid).where(plans.c.uid.in_(uids))):
-        runs[run.plan_uid].append(run.usage)
-    for uid in plan_costs.untold(tx, uids):
-        runs[uid].append(plan_costs.UNTOLD)
-    return {uid: Amount.dollars(each) for uid, each in runs.items()}
-
-
 def runners(tx: Tx, repositories: Collection[int]) -> list[RunnerRow]:
     """Return the runners that reported lately, the last one first."""
-    c = jobs.c
-    last = func.max(c.reported_at)
-    query = (
-        select(c.repository_id, c.runner, func.count(), last)
-        .where(c.repository_id.in_(repositories), c.opened_at >= tx.now - RUNNERS_SPAN, c.runner.is_not(None))
-        .group_by(c.repository_id, c.runner)
-        .order_by(last.desc(), c.runner)
-    )
-    return [RunnerRow(*row) for row in tx.execute(query)]
+    found = tx.execute(_RUNNERS, repositories=list(repositories), since=tx.now - RUNNERS_SPAN)
+    return [RunnerRow(*row) for row in found]
 
 
 def journal_page(
     tx: Tx, repositories: Collection[int], wanted: JournalFilters, after: int | None, limit: int
 ) -> list[Logged]:
     """Return the journal's lines, the newest first, from behind the line of that number."""
-    c = journal.c
-    conditions = _journal_conditions(wanted)
-    if after is not None:
-        conditions.append(c.id < after)
-    few = wanted.plan is not None
-    arms = keyset.arms(c.repository_id + 0 if few else c.repository_id, repositories)
-    found = keyset.newest((c.id,), arms, conditions, limit, few=few)
-    query = select(c.id, c.repository_id, *_ENTRY).where(c.id.in_(found)).order_by(c.id.desc())
-    return [_as_logged(row) for row in tx.execute(query)]
+    query = _journal_page(frozenset(repositories), wanted, limit, further=after is not None)
+    mark = keyset.mark(_JOURNAL_KEY, None if after is None else (after,))
+    return [_as_logged(row) for row in tx.execute(query, **mark)]
 
 
 def journal_of(tx: Tx, plan_uid: str) -> list[Logged]:
@@ -291,10 +244,57 @@ def journal_of(tx: Tx, plan_uid: str) -> list[Logged]:
     return [_as_logged(row) for row in tx.execute(query)]
 
 
+_PLAN_KEY = (plans.c.created_at, plans.c.uid)
+_JOB_KEY = (jobs.c.opened_at, jobs.c.id)
+_JOURNAL_KEY = (journal.c.id,)
 _JOB = [jobs.c[each.name] for each in fields(JobRow) if each.name != "end"]
 _ENTRY = [journal.c[each.name] for each in fields(Entry)]
 _SHORT = ("outcome", "sentence", "attempts", "started_at", "ended_at", "gates", "output_tail", "salvaged")
 """What of a report goes with a job in a list."""
+
+
+@lru_cache(keyset.STATEMENTS)
+def _plans_page(repositories: frozenset[int], wanted: PlanFilters, limit: int, *, further: bool) -> Select[Any]:
+    c = plans.c
+    conditions = _plan_conditions(wanted)
+    if further:
+        conditions.append(keyset.behind(_PLAN_KEY))
+    if wanted.issue is None:
+        arms = keyset.arms(c.repository_id, repositories, c.state, wanted.states)
+    else:
+        arms = [[c.lane.in_([lane(number, wanted.issue) for number in sorted(repositories)])]]
+        conditions += [c.state.in_(wanted.states)] if wanted.states else []
+    found = keyset.newest(_PLAN_KEY, arms, conditions, limit, few=wanted.issue is not None)
+    return _listed(found).order_by(c.created_at.desc(), c.uid.desc())
+
+
+@lru_cache(keyset.STATEMENTS)
+def _jobs_page(repositories: frozenset[int], wanted: JobFilters, limit: int, *, further: bool) -> Select[Any]:
+    c = jobs.c
+    asked = [
+        (wanted.open, c.closed_at.is_(None) if wanted.open else c.closed_at.is_not(None)),
+        (wanted.runner, c.runner == wanted.runner),
+        (wanted.plan, c.plan_uid == wanted.plan),
+    ]
+    conditions = [condition for value, condition in asked if value is not None]
+    if further:
+        conditions.append(keyset.behind(_JOB_KEY))
+    few = wanted.plan is not None
+    arms = keyset.arms(c.repository_id + 0 if few else c.repository_id, repositories)
+    found = keyset.newest(_JOB_KEY, arms, conditions, limit, few=few)
+    return select(*_JOB, c.report).where(c.id.in_(found)).order_by(c.opened_at.desc(), c.id.desc())
+
+
+@lru_cache(keyset.STATEMENTS)
+def _journal_page(repositories: frozenset[int], wanted: JournalFilters, limit: int, *, further: bool) -> Select[Any]:
+    c = journal.c
+    conditions = _journal_conditions(wanted)
+    if further:
+        conditions.append(keyset.behind(_JOURNAL_KEY))
+    few = wanted.plan is not None
+    arms = keyset.arms(c.repository_id + 0 if few else c.repository_id, repositories)
+    found = keyset.newest(_JOURNAL_KEY, arms, conditions, limit, few=few)
+    return select(c.id, c.repository_id, *_ENTRY).where(c.id.in_(found)).order_by(c.id.desc())
 
 
 def _plan_conditions(wanted: PlanFilters) -> list[ColumnElement[bool]]:
@@ -303,7 +303,7 @@ def _plan_conditions(wanted: PlanFilters) -> list[ColumnElement[bool]]:
         (wanted.waiting_on, c.waiting_on == wanted.waiting_on),
         (wanted.held, c.held.is_(bool(wanted.held))),
         (wanted.requester, c.requester_id == wanted.requester),
-        (wanted.ideas or None, c.ideas > 0),
+        (wanted.ideas or None, c.ideas > literal_column("0")),
     ]
     return [condition for value, condition in asked if value is not None]
 
@@ -327,6 +327,33 @@ def _listed(uids: Select[Any]) -> Select[Any]:
     return select(c.brief, whole.label("document"), c.created_at, c.updated_at, c.approved_at).where(c.uid.in_(uids))
 
 
+_SEEN: BindParameter[int] = bindparam("repositories", expanding=True)
+_BRIEFS = _listed(
+    select(plans.c.uid).where(plans.c.uid.in_(bindparam("uids", expanding=True)), plans.c.repository_id.in_(_SEEN))
+)
+_QUEUED = _listed(
+    select(
+        select(plans.c.uid)
+        .where(plans.c.repository_id.in_(_SEEN), plans.c.state == bindparam("state"))
+        .order_by(plans.c.approved_at)
+        .limit(MOST_QUEUED)
+        .subquery()
+    )
+)
+_COUNTS = (
+    select(plans.c.state, func.count())
+    .where(plans.c.repository_id.in_(_SEEN))
+    .group_by(plans.c.repository_id, plans.c.state)
+)
+_LAST = func.max(jobs.c.reported_at)
+_RUNNERS = (
+    select(jobs.c.repository_id, jobs.c.runner, func.count(), _LAST)
+    .where(jobs.c.repository_id.in_(_SEEN), jobs.c.opened_at >= bindparam("since"), jobs.c.runner.is_not(None))
+    .group_by(jobs.c.repository_id, jobs.c.runner)
+    .order_by(_LAST.desc(), jobs.c.runner)
+)
+
+
 def _as_listed(row: Row[Any]) -> Listed:
     if row.brief is None:
         brief = Brief.of(Plan.model_validate(load(row.document)))
@@ -335,10 +362,11 @@ def _as_listed(row: Row[Any]) -> Listed:
     return Listed(brief, row.created_at, row.updated_at, row.approved_at)
 
 
-def _turn(listed: Listed) -> tuple[int, int, float]:
-    """Sort approved plans as the queue does, as far as a list knows."""
-    brief = listed.brief
-    return brief.place or MOST_QUEUED, ORDER.index(brief.priority), listed.approved_at or 0.0
+def _turn(row: Row[Any]) -> tuple[int, int, float]:
+    """Sort approved plans as the queue does, as far as their briefs tell: of a hundred sorted a few are made."""
+    brief = load(row.brief) if row.brief is not None else {}
+    priority = PlanPriority(brief.get("priority", PlanPriority.NORMAL))
+    return brief.get("place") or MOST_QUEUED, ORDER.index(priority), row.approved_at or 0.0
 
 
 def _as_logged(row: Row[Any]) -> Logged:

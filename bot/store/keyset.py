@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Select, select, union_all
+from sqlalchemy import ColumnElement, Select, bindparam, select, tuple_, union_all
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MOST_ARMS = 60
 """Repositories times states that one statement looks into one by one, each from its newest row on; beyond that it
 sorts what they have together, which costs more with every plan."""
+STATEMENTS = 256
+"""Statements of each kind of list that a process keeps, since making one takes several times as long as its answer."""
 
 
 def arms(
@@ -57,3 +59,13 @@ def newest(
     merged = union_all(*parts).subquery()
     newest = [merged.c[column.name].desc() for column in key]
     return select(select(merged.c[key[-1].name]).order_by(*newest).limit(limit).subquery())
+
+
+def behind(key: tuple[Column[Any], ...]) -> ColumnElement[bool]:
+    """Return the condition for rows older than a mark, whose values the execution gives under the columns' names."""
+    return tuple_(*key) < tuple_(*(bindparam(f"after_{column.name}", type_=column.type) for column in key))
+
+
+def mark(key: tuple[Column[Any], ...], after: Sequence[object] | None) -> dict[str, object]:
+    """Return the values for :func:`behind`; none where the page is the first."""
+    return {} if after is None else {f"after_{c.name}": value for c, value in zip(key, after, strict=True)}

@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import exists, select
-
-from bot.lifecycle.costs import CostRow, PlanCost
+from bot.lifecycle.costs import Amount, CostRow, PlanCost
 from bot.lifecycle.histories import waits_of
 from bot.store import histories, jobs, plans, usage
-from bot.store.schema import jobs as jobs_table
-from bot.store.schema import usage as usage_table
-from runner.contract import JobKind, Outcome, UsdSource
+from runner.contract import JobKind, Outcome
 from runner.results import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from decimal import Decimal
 
+    from bot.lifecycle.costs import Run
     from bot.lifecycle.plan import Plan
     from bot.store.engine import Tx
     from bot.store.jobs import Job
-
-
-@dataclass(frozen=True, slots=True)
-class Untold:
-    """A run that certainly was and of which nothing is known."""
-
-    usd: Decimal | None = None
-    complete: bool = False
-    usd_source: UsdSource = UsdSource.UNKNOWN
-
-
-UNTOLD = Untold()
 
 
 def of_plan(tx: Tx, plan: Plan) -> PlanCost:
@@ -52,12 +35,14 @@ def of_plan(tx: Tx, plan: Plan) -> PlanCost:
     return PlanCost(rows=(*rows, *(_untold(plan, job) for job in silent)), times=times, waits=waits)
 
 
-def untold(tx: Tx, uids: Collection[str]) -> list[str]:
-    """Return whose jobs were lost without a word of what they used, a name a job."""
-    c, told = jobs_table.c, usage_table.c
-    lost = c.claimed_at.is_not(None) & c.closed_at.is_not(None) & c.reported_at.is_(None) & c.unit.is_not(None)
-    query = select(c.plan_uid).where(c.plan_uid.in_(uids), lost, ~exists().where(told.job == c.id))
-    return list(tx.execute(query).scalars())
+def totals(tx: Tx, uids: Collection[str]) -> dict[str, Amount]:
+    """Return the dollars of the agents of each of these plans so far. Two statements."""
+    runs: dict[str, list[Run]] = {uid: [] for uid in uids}
+    for uid, run in usage.paid(tx, uids):
+        runs[uid].append(run)
+    for uid, _, _ in jobs.silent(tx, plans.these(uids)):
+        runs[uid].append(usage.Paid())
+    return {uid: Amount.dollars(each) for uid, each in runs.items()}
 
 
 def _was_lost(job: Job) -> bool:

@@ -20,12 +20,15 @@ from bot.store.schema import plans, timers
 from bot.store.schema import repositories as repositories_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from bot.store.engine import Tx
 
 POLLED = frozenset({WaitingOn.PLAN_DECISION, WaitingOn.DIFF_DECISION})
 """A plan that waits for one of these is polled for reactions, of which GitHub tells nothing."""
+
+_REPOSITORIES = select(*(repositories_table.c[name] for name in Repo.model_fields))
+_REPOSITORY_IDS = select(repositories_table.c.id)
 
 BRANCH_TIMER = "branch:"
 """Before a plan's uid: the key of the timer by which its branch goes."""
@@ -104,6 +107,11 @@ def only(uid: str) -> Select[tuple[str]]:
     return select(plans.c.uid).where(plans.c.uid == uid)
 
 
+def these(uids: Collection[str]) -> Select[tuple[str]]:
+    """Return the same for several plans."""
+    return select(plans.c.uid).where(plans.c.uid.in_(uids))
+
+
 def save(tx: Tx, plan: Plan, expected_version: int | None) -> None:
     """Write a plan over the version it was made from; None for a plan that is new.
 
@@ -160,14 +168,12 @@ def meet(tx: Tx, repo: Repo) -> None:
 
 def repositories(tx: Tx) -> dict[int, Repo]:
     """Return every repository that GitHub has told of, by number, as it was named last."""
-    c = repositories_table.c
-    rows = tx.execute(select(c.id, c.owner, c.name, c.installation_id)).mappings()
-    return {row["id"]: Repo.model_validate(dict(row)) for row in rows}
+    return {row["id"]: Repo.model_validate(dict(row)) for row in tx.execute(_REPOSITORIES).mappings()}
 
 
 def repository_ids(tx: Tx) -> frozenset[int]:
     """Return the numbers of the same, which is cheap to ask."""
-    return frozenset(tx.execute(select(repositories_table.c.id)).scalars())
+    return frozenset(tx.execute(_REPOSITORY_IDS).scalars())
 
 
 def ended_uids(tx: Tx, repository_id: int, since: float) -> list[str]:

@@ -103,7 +103,7 @@ plans = Table(
     UniqueConstraint("repository_id", "issue_number", "try_number"),
     Index("ix_plans_browse", "repository_id", "created_at", "uid", "waiting_on", "held", "requester_id"),
     Index("ix_plans_browse_state", "repository_id", "state", "created_at", "uid", "waiting_on", "held", "requester_id"),
-    _partial("ix_plans_ideas", "repository_id", "created_at", where="ideas > 0"),
+    _partial("ix_plans_ideas", "repository_id", "created_at", "uid", where="ideas > 0"),
     Index("ix_plans_state_waiting_on_held", "state", "waiting_on", "held"),
     Index("ix_plans_repository_id_branch", "repository_id", "branch"),
     _partial("ix_plans_poll_at", "poll_at", where="poll_at IS NOT NULL"),
@@ -237,6 +237,8 @@ jobs = Table(
     Column("runner", Text),
     Index("ix_jobs_repository_id_run_id", "repository_id", "run_id"),
     Index("ix_jobs_repository_id_opened_at_id", "repository_id", "opened_at", "id"),
+    _partial("ix_jobs_open", "repository_id", "opened_at", "id", where="closed_at IS NULL"),
+    _partial("ix_jobs_runner", "repository_id", "runner", "opened_at", "reported_at", where="runner IS NOT NULL"),
     _partial("ix_jobs_open_deadline", "deadline_at", where="closed_at IS NULL"),
 )
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import bindparam, delete, or_, select, update
 
 from bot.lifecycle.plan import Person
 from bot.store.schema import sessions
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement
-
     from bot.store.engine import Tx
 
 IDLE_SECONDS = 12 * 3_600.0
@@ -61,7 +59,7 @@ def begin(tx: Tx, key: str, person: Person, kept: Kept) -> None:
 
 def get(tx: Tx, key: str) -> Session | None:
     """Return a session that is not over."""
-    row = tx.execute(select(sessions).where(sessions.c.key == key, ~_over(tx))).mappings().first()
+    row = tx.execute(_CURRENT, key=key, **_ends(tx)).mappings().first()
     if row is None:
         return None
     kept = Kept(row["token"], row["refresh_token"], row["token_ends_at"])
@@ -103,13 +101,17 @@ def end_of(tx: Tx, person_id: int, *, before: float) -> int:
 
 def forget(tx: Tx, limit: int) -> int:
     """Delete sessions that are over, at most so many; return how many."""
-    old = select(sessions.c.key).where(_over(tx)).limit(limit)
-    return tx.execute(delete(sessions).where(sessions.c.key.in_(old))).rowcount
+    old = select(sessions.c.key).where(_OVER).limit(limit)
+    return tx.execute(delete(sessions).where(sessions.c.key.in_(old)), **_ends(tx)).rowcount
 
 
-def _over(tx: Tx) -> ColumnElement[bool]:
-    c = sessions.c
-    return or_(c.seen_at <= tx.now - IDLE_SECONDS, c.created_at <= tx.now - LONGEST_SECONDS)
+_OVER = or_(sessions.c.seen_at <= bindparam("idle_since"), sessions.c.created_at <= bindparam("begun_before"))
+_CURRENT = select(sessions).where(sessions.c.key == bindparam("key"), ~_OVER)
+
+
+def _ends(tx: Tx) -> dict[str, float]:
+    """Return the times up to which a session was used last, or began, that is over."""
+    return {"idle_since": tx.now - IDLE_SECONDS, "begun_before": tx.now - LONGEST_SECONDS}
 
 
 def _columns(kept: Kept) -> dict[str, object]:

@@ -7,16 +7,17 @@ afterwards. Where the report's rows exist, only they count. Unknown is null, nev
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, exists, or_, select
+from sqlalchemy import ColumnElement, Select, bindparam, exists, or_, select
 
 from bot.store.documents import note
 from bot.store.schema import usage
-from runner.contract import Usage
+from runner.contract import Usage, UsdSource
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from bot.store.engine import Tx
     from bot.store.jobs import Job
@@ -33,7 +34,21 @@ class Spent:
     usage: Usage
 
 
+class Paid(NamedTuple):
+    """What one run cost; without values a run that certainly was and of which nothing is known."""
+
+    usd: Decimal | None = None
+    complete: bool = False
+    usd_source: UsdSource = UsdSource.UNKNOWN
+
+
 _FIGURES = [usage.c[name] for name in Usage.model_fields]
+_BETTER = usage.alias("better").c
+_COUNTS = or_(usage.c.final, ~exists().where(_BETTER.job == usage.c.job, _BETTER.final))
+"""Whether a row counts: one of a report, or of a last heartbeat after which no report came."""
+_PAID = select(usage.c.plan_uid, usage.c.usd, usage.c.complete, usage.c.usd_source).where(
+    usage.c.plan_uid.in_(bindparam("uids", expanding=True)), _COUNTS
+)
 
 
 def add(tx: Tx, job: Job, runs: Sequence[Usage], *, final: bool) -> int:
@@ -49,6 +64,12 @@ def of_plan(tx: Tx, plan_uid: str) -> list[Spent]:
 def of_plans(tx: Tx, uids: Select[tuple[str]]) -> list[Spent]:
     """Return what the jobs of the plans that a query names used."""
     return _counted(tx, usage.c.plan_uid.in_(uids))
+
+
+def paid(tx: Tx, uids: Collection[str]) -> Iterator[tuple[str, Paid]]:
+    """Yield what each run of these plans' jobs cost, with its plan."""
+    for uid, usd, complete, source in tx.execute(_PAID, uids=list(uids)):
+        yield uid, Paid(None if usd is None else Decimal(usd), complete, UsdSource(source))
 
 
 def of_repository(tx: Tx, repository_id: int, since: float) -> list[Spent]:
@@ -77,9 +98,8 @@ def _add(tx: Tx, job: Job, number: int, run: Usage, *, final: bool) -> bool:
 
 
 def _counted(tx: Tx, condition: ColumnElement[bool]) -> list[Spent]:
-    c, better = usage.c, usage.alias("better").c
-    counts = or_(c.final, ~exists().where(better.job == c.job, better.final))
-    query = select(c.job, c.plan_uid, c.repository_id, c.at, *_FIGURES).where(condition, counts).order_by(c.id)
+    c = usage.c
+    query = select(c.job, c.plan_uid, c.repository_id, c.at, *_FIGURES).where(condition, _COUNTS).order_by(c.id)
     return [
         Spent(row["job"], row["plan_uid"], row["repository_id"], row["at"], _usage(dict(row)))
         for row in tx.execute(query).mappings()

@@ -45,7 +45,7 @@ class Catalogue:
         with self.store.read() as tx:
             found = browse.plans_page(tx, seen, wanted, PlanMark(*mark) if mark else None, limit + 1)
             page, more = _cut(found, limit)
-            spent = browse.spent(tx, [each.brief.uid for each in page])
+            spent = plan_costs.totals(tx, [each.brief.uid for each in page])
         items = [self.views.summary(each, spent[each.brief.uid]) for each in page]
         return wire.Page(items=items, next=marks.written(page[-1].mark) if more else None)
 
@@ -55,7 +55,7 @@ class Catalogue:
         """Return the first plans of each of these states: of approved ones those that start first, else the newest."""
         with self.store.read() as tx:
             found = {state: browse.first_of(tx, seen, state, limit) for state in states}
-            spent = browse.spent(tx, [each.brief.uid for listed in found.values() for each in listed])
+            spent = plan_costs.totals(tx, [each.brief.uid for listed in found.values() for each in listed])
         return {
             state: [self.views.summary(each, spent[each.brief.uid]) for each in listed]
             for state, listed in found.items()

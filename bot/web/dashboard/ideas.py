@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bot.web.dashboard.frame import House
     from bot.wire import PlanSummary
 
-SHOWN = 15
+SHOWN = 10
 """Drafts, and plans in the icebox, that the page shows; a link leads to all."""
 ROWS = 20
 """Plans with recommendations on a page."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 UNDER_WAY = tuple(state for state in STATES if state not in ENDED | {State.ICEBOX})
 """States whose plans stand in the queue, in the order of their sections."""
-SHOWN = 12
+SHOWN = 8
 """Plans of each state on the queue's page; a link leads to all."""
 ROWS = 30
 """Plans on a page of one state."""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from bot.web.dashboard.frame import House
 
-OPEN_SHOWN = 50
-"""Jobs under way that the page shows, the latest."""
+OPEN_SHOWN = 25
+"""Jobs under way that the page shows, the latest; where there are more, it says so."""
 ROWS = 25
 """Jobs that are over on a page."""
 
@@ -38,6 +38,7 @@ def add_to(pages: Blueprint, house: House) -> None:
         return house.render(
             "runners.html",
             now_running=now.items,
+            more_running=now.next is not None,
             over=over.items,
             on=url_for("dashboard.runners", **further) if over.next else "",
             runners=house.catalogue.runners(seen),

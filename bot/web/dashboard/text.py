@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from bot.lifecycle.wording.escape import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 LONGEST = 20_000
 """Characters of one piece of prose that a page shows."""
@@ -22,6 +22,8 @@ CUT = "\n\n… (cut)"
 
 _REFERENCE = re.compile(r"(?<![\w#/])#([0-9]{1,12})\b")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_CODE = Markup("<code>{}</code>")
+_LINK = Markup('<a href="{}/issues/{}">#{}</a>')
 _SPAN = re.compile(r"(?<!`)`([^`\n]{1,500})`(?!`)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*")
 _ITEM = re.compile(r" {0,3}(?:(?P<point>[-*+])|[0-9]{1,3}[.)]) +(?P<text>\S.*)")
@@ -34,25 +36,25 @@ def inline(text: str) -> Markup:
 
 def spans(text: str) -> Markup:
     """Return a piece of a line as it is, its code spans as code."""
-    return Markup("").join(
-        Markup("<code>{}</code>").format(piece) if n % 2 else escape(piece)
-        for n, piece in enumerate(_SPAN.split(visible(text)))
-    )
+    return _coded(visible(text), escape)
 
 
 def linked(text: str, repository: str) -> Markup:
     """Return one line in which numbers of issues are links; ``repository`` is the address of theirs on GitHub."""
-    link = Markup('<a href="{}/issues/{}">#{}</a>')
-    shown = _SPAN.split(" ".join(visible(text[:LONGEST]).split()))
-    return Markup("").join(
-        Markup("<code>{}</code>").format(piece)
-        if n % 2
-        else Markup("").join(
-            link.format(repository, part, part) if m % 2 else escape(part)
-            for m, part in enumerate(_REFERENCE.split(piece))
-        )
-        for n, piece in enumerate(shown)
-    )
+
+    def with_links(piece: str) -> Markup:
+        parts = enumerate(_REFERENCE.split(piece))
+        return Markup("").join(_LINK.format(repository, part, part) if n % 2 else escape(part) for n, part in parts)
+
+    return _coded(" ".join(visible(text[:LONGEST]).split()), with_links if "#" in text else escape)
+
+
+def _coded(line: str, plain: Callable[[str], Markup]) -> Markup:
+    """Return a line, its code spans as code; ``plain`` is for what lies between them."""
+    if "`" not in line:
+        return plain(line)
+    pieces = enumerate(_SPAN.split(line))
+    return Markup("").join(_CODE.format(piece) if n % 2 else plain(piece) for n, piece in pieces)
 
 
 def prose(text: str) -> Markup:

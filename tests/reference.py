@@ -15,10 +15,9 @@ from pydantic import BaseModel
 
 from bot.lifecycle import policy_faults, policy_file, policy_keys
 from bot.lifecycle.commands import Verb
-from bot.lifecycle.offers import EVENTS
+from bot.lifecycle.meanings import MEANINGS
 from bot.lifecycle.policy import Action, Policy
 from bot.lifecycle.policy_values import in_words
-from bot.lifecycle.requests import ACTIONS
 from bot.lifecycle.states import State
 from bot.lifecycle.transitions import TABLE
 from bot.web.metrics import FAMILIES
@@ -196,16 +195,16 @@ NEEDS = {
 def commands() -> str:
     """Who may say each command, and in which states it does something."""
     rows = ["| command | who may | does something in |", "|---|---|---|"]
-    for verb in Verb:
-        if Policy().needs(ACTIONS[verb]).name.lower() not in NEEDS[ACTIONS[verb]]:
+    for verb, meaning in MEANINGS.items():
+        if Policy().needs(meaning.needs).name.lower() not in NEEDS[meaning.needs]:
             raise ValueError(f"{verb} needs another permission than this page says")
-        rows.append(f"| `/{verb}` | {NEEDS[ACTIONS[verb]]} | {_states(verb)} |")
+        rows.append(f"| `/{verb}` | {NEEDS[meaning.needs]} | {_states(verb)} |")
     return "\n".join(rows)
 
 
 def _states(verb: Verb) -> str:
-    event = EVENTS.get(verb)
-    if event is None or verb is Verb.COSTS:
+    event = MEANINGS[verb].event
+    if verb in {Verb.HELP, Verb.COSTS}:
         return "every state, and without a plan"
     if verb is Verb.PLAN:
         return "an issue without a plan, or whose plan has ended: a new try"

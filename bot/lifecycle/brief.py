@@ -89,9 +89,5 @@ class Brief(Frozen):
             failure=plan.failure.sentence[:LONGEST_SENTENCE] if plan.failure else "",
             pull_request=plan.pull_request,
             pull_request_url=plan.pull_request_url,
-            ideas=tuple(
-                Idea(number=number, title=each.what.title)
-                for number, each in enumerate(plan.recommended, 1)
-                if not (each.issue or each.job or each.making)
-            ),
+            ideas=tuple(Idea(number=number, title=each.what.title) for number, each in plan.acceptable),
         )

@@ -57,6 +57,8 @@ class Verb(StrEnum):
     HELP = "help"
 
 
+DOES_SOMETHING = tuple(verb for verb in Verb if verb not in {Verb.COSTS, Verb.STATUS, Verb.HELP})
+"""Verbs that do something to a plan; the others ask for words alone."""
 SPEAKS_ON = frozenset(
     {Verb.REJECT, Verb.UPDATE, Verb.EXPAND, Verb.SPLIT, Verb.ANSWER, Verb.REVISE, Verb.FIX, Verb.RETRY}
 )

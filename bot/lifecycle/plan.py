@@ -249,6 +249,17 @@ class Plan(Frozen):
         return tuple((n, each) for n, each in enumerate(self.recommended, 1) if each.issue or each.job or each.making)
 
     @property
+    def acceptable(self) -> tuple[tuple[int, Recommended], ...]:
+        """The recommendations that nobody has accepted yet, by their numbers."""
+        taken = dict(self.accepted)
+        return tuple((n, each) for n, each in enumerate(self.recommended, 1) if n not in taken)
+
+    @property
+    def keepable(self) -> tuple[tuple[int, Learned], ...]:
+        """The lessons that nobody has kept yet, by their numbers."""
+        return tuple((n, each) for n, each in enumerate(self.lessons, 1) if not each.given)
+
+    @property
     def waiting(self) -> tuple[WaitingLesson, ...]:
         """The lessons that wait for this plan's branch."""
         return tuple(each.what for each in self.lessons if not each.path and not each.given)

@@ -6,23 +6,16 @@ A request is what the outside world shows before anything is checked. GitHub is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bot.lifecycle import events
-from bot.lifecycle.answers import answers_beside, read_answers
-from bot.lifecycle.choices import (
-    NotUnderstoodError,
-    read_agent,
-    read_budget,
-    read_month,
-    read_numbers,
-    read_priority,
-)
+from bot.lifecycle.choices import NotUnderstoodError
 from bot.lifecycle.codeowners import Owned
 from bot.lifecycle.commands import NAME, Command, Verb
-from bot.lifecycle.dependencies import NewestPlan, RefusedDependencyError, grant, read_dependencies
+from bot.lifecycle.dependencies import NewestPlan, RefusedDependencyError
+from bot.lifecycle.meanings import MEANINGS, Said, event_of
 from bot.lifecycle.plan import IssueSnapshot, Person, Repo
-from bot.lifecycle.policy import Action, Permission, Policy
+from bot.lifecycle.policy import Permission, Policy
 from bot.lifecycle.rights import Refusal, refused
 from bot.lifecycle.states import DIRECT, SILENT, Frozen, HoldCause, Via, WaitingOn, is_pause_label
 from runner.contract import Feedback
@@ -96,52 +89,6 @@ class Reading(Frozen):
     """Who wrote those that were said to the plan's text."""
 
 
-ACTIONS: dict[Verb, Action] = {
-    Verb.PLAN: Action.REQUEST_PLAN,
-    Verb.APPROVE: Action.DECIDE,
-    Verb.REJECT: Action.DECIDE,
-    Verb.REOPEN: Action.DECIDE,
-    Verb.UPDATE: Action.STEER,
-    Verb.EXPAND: Action.STEER,
-    Verb.SPLIT: Action.STEER,
-    Verb.ANSWER: Action.ANSWER,
-    Verb.REVISE: Action.STEER,
-    Verb.FIX: Action.STEER,
-    Verb.ACCEPT: Action.STEER,
-    Verb.REMEMBER: Action.STEER,
-    Verb.RETRY: Action.STEER,
-    Verb.CANCEL: Action.STEER,
-    Verb.ICEBOX: Action.STEER,
-    Verb.THAW: Action.STEER,
-    Verb.START: Action.STEER,
-    Verb.DEPENDS: Action.STEER,
-    Verb.PRIORITY: Action.STEER,
-    Verb.AGENT: Action.DECIDE,
-    Verb.BUDGET: Action.DECIDE,
-    Verb.COSTS: Action.SEE_COSTS,
-    Verb.STATUS: Action.ASK,
-    Verb.HELP: Action.ASK,
-}
-"""What each command needs the right to."""
-WORDLESS: dict[Verb, type[events.HumanEvent]] = {
-    Verb.CANCEL: events.CancelRequested,
-    Verb.ICEBOX: events.Shelved,
-    Verb.THAW: events.Thawed,
-    Verb.START: events.StartRequested,
-    Verb.STATUS: events.StatusRequested,
-    Verb.HELP: events.StatusRequested,
-}
-"""What a command amounts to that takes no words."""
-REWRITES: dict[Verb, type[events.UpdateRequested | events.ExpandRequested | events.SplitRequested]] = {
-    Verb.UPDATE: events.UpdateRequested,
-    Verb.EXPAND: events.ExpandRequested,
-    Verb.SPLIT: events.SplitRequested,
-}
-"""Commands that have the plan written anew, with what was remarked on it."""
-TAKES_ISSUE = frozenset({Verb.PLAN, Verb.UPDATE})
-"""Commands that take the issue's text: as it read when they were said, whoever edits it a moment later."""
-
-
 def decide(
     request: Request, reading: Reading, plan: Plan | None, newest: NewestPlan = lambda _: None
 ) -> events.Event | Refusal:
@@ -154,9 +101,7 @@ def decide(
     if request.pauses:
         return events.HoldPlaced(at=request.at, source=request.source, cause=HoldCause.LABEL_PAUSED, by=request.actor)
     try:
-        if request.command.verb is Verb.DEPENDS:
-            return _depends(request, plan, newest)
-        return _event(request, reading, plan)
+        return event_of(Said(request, reading, plan, newest))
     except NotUnderstoodError as fault:
         return Refusal(topic=None if request.via in SILENT else "not_understood", reason=str(fault))
     except RefusedDependencyError as fault:
@@ -169,8 +114,7 @@ def _refused(request: Request, reading: Reading, plan: Plan | None) -> Refusal |
         return Refusal(topic=None, reason=silence)
     if request.via is Via.BUTTON and not _is_up(request.on_head, plan):
         return Refusal(topic=None, reason="the button of a commit that is not up for decision")
-    action = ACTIONS[request.command.verb]
-    if (refusal := refused(request, reading, plan, action)) is not None:
+    if (refusal := refused(request, reading, plan, MEANINGS[request.command.verb].needs)) is not None:
         return refusal
     if request.via in DIRECT and request.command.verb is Verb.APPROVE and _saw_another(request, plan):
         return Refusal(topic="saw_another", reason="what was shown is not what is up for decision")
@@ -209,89 +153,3 @@ def _stale_reaction(request: Request, plan: Plan | None) -> Refusal | None:
     if request.at < posted_at:
         return Refusal(topic=None, reason="made before the comment was posted")
     return None
-
-
-def _said(request: Request) -> dict[str, Any]:
-    return {
-        "at": request.at,
-        "source": request.source,
-        "by": request.actor,
-        "via": request.via,
-        "comment_id": request.comment_id,
-        "thread": request.thread,
-    }
-
-
-def _depends(request: Request, plan: Plan | None, newest: NewestPlan) -> events.DependsChosen:
-    """Return what the plan depends on from now on; without a plan nobody will ask what that would be."""
-    wish = read_dependencies(request.command.argument)
-    return events.DependsChosen(**_said(request), depends_on=grant(wish, plan, newest) if plan else wish.issues)
-
-
-def _event(request: Request, reading: Reading, plan: Plan | None) -> events.Event | Refusal:  # noqa: C901, PLR0911, PLR0912 - a case a verb
-    said = _said(request)
-    words = request.command.argument
-    match request.command.verb:
-        case Verb.PLAN:
-            assert reading.issue is not None, "the issue is read with every request for a plan"  # noqa: S101
-            return events.PlanRequested(
-                **said,
-                repo=request.repo,
-                issue_number=request.issue_number,
-                issue=reading.issue,
-                policy=reading.policy,
-                pauses=reading.pauses,
-            )
-        case Verb.REOPEN:
-            return events.ReopenRequested(**said, pauses=reading.pauses)
-        case Verb.APPROVE:
-            return events.Approved(
-                **said,
-                on_comment=request.on_comment,
-                plan_sha256=reading.plan_sha256,
-                branch_head=reading.branch_head,
-                reaction_id=request.reaction_id,
-                approvers=reading.policy.approvers,
-                owns=reading.owns,
-                owned=reading.owned,
-                fallen=reading.fallen,
-            )
-        case Verb.REJECT:
-            return events.Rejected(**said, reason=words, on_comment=request.on_comment)
-        case Verb.UPDATE | Verb.EXPAND | Verb.SPLIT as verb:
-            beside = {"remarks": reading.remarks, "heard": reading.heard, "speakers": reading.speakers}
-            return REWRITES[verb].model_validate({**said, **beside, "text": words, "issue": reading.issue})
-        case Verb.ANSWER:
-            return events.Answered.model_validate({**said, "answers": _answers(request, reading, plan)})
-        case Verb.RETRY:
-            return events.RetryRequested(**said, text=words, ci=reading.policy.ci)
-        case Verb.REVISE:
-            return events.ReviseRequested(
-                **said, text=words, remarks=reading.remarks, heard=reading.heard, branch_head=reading.branch_head
-            )
-        case Verb.FIX:
-            return events.FixRequested(**said, text=words, remarks=reading.remarks, branch_head=reading.branch_head)
-        case Verb.ACCEPT:
-            return events.RecommendationsAccepted(**said, numbers=read_numbers(words, "recommendations", "accept"))
-        case Verb.REMEMBER:
-            return events.LessonsAdopted(**said, numbers=read_numbers(words, "lessons", "remember"))
-        case Verb.PRIORITY:
-            return events.PriorityChosen(**said, priority=read_priority(words))
-        case Verb.AGENT:
-            return events.AgentChosen(**said, agent=read_agent(words, reading.policy))
-        case Verb.COSTS:
-            return events.CostsRequested(**said, repo=request.repo, month=read_month(words, request.at))
-        case Verb.BUDGET:
-            return events.BudgetChosen(**said, budget=read_budget(words))
-    return WORDLESS[request.command.verb](**said)
-
-
-def _answers(request: Request, reading: Reading, plan: Plan | None) -> list[events.Answer]:
-    """Return what is said to the plan's questions; nothing where it has none. Raises NotUnderstoodError."""
-    if plan is None or not plan.questions:
-        return []
-    if request.via is Via.REPLY:
-        given = answers_beside(reading.text, plan.questions)
-    else:
-        given = read_answers(request.command.argument, plan.questions)
-    return [events.Answer(number=number, text=text) for number, text in given.items()]

@@ -107,6 +107,11 @@ class Catalogue:
             raise Refused(404, NOT_VISIBLE)
         return found[0]
 
+    def newest_of(self, plan: Plan) -> str:
+        """Return the name of the newest try of a plan's issue."""
+        with self.store.read() as tx:
+            return browse.tries_of(tx, plan.repo.id, plan.issue_number)[0].brief.uid
+
     def jobs(
         self, seen: Collection[int], wanted: JobFilters, cursor: str | None = None, limit: int = wire.USUAL_ROWS
     ) -> wire.Page[wire.JobView]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, StringConstraints
+from pydantic import AfterValidator, ConfigDict, StringConstraints, WithJsonSchema
 
-from bot.lifecycle.commands import Verb
+from bot.lifecycle.commands import DOES_SOMETHING, Verb
 from bot.wire.base import Asked, PersonView, RepositoryView, Wire
 
 LONGEST_TITLE = 256
@@ -58,30 +58,18 @@ class MadePlan(Wire):
     """False where GitHub dropped the label, as it does for who may not set any: somebody with triage has to set it."""
 
 
-Sayable = Literal[
-    Verb.PLAN,
-    Verb.APPROVE,
-    Verb.REJECT,
-    Verb.REOPEN,
-    Verb.UPDATE,
-    Verb.EXPAND,
-    Verb.SPLIT,
-    Verb.ANSWER,
-    Verb.REVISE,
-    Verb.FIX,
-    Verb.ACCEPT,
-    Verb.REMEMBER,
-    Verb.RETRY,
-    Verb.CANCEL,
-    Verb.ICEBOX,
-    Verb.THAW,
-    Verb.START,
-    Verb.DEPENDS,
-    Verb.PRIORITY,
-    Verb.AGENT,
-    Verb.BUDGET,
+def _does_something(verb: Verb) -> Verb:
+    if verb not in DOES_SOMETHING:
+        raise ValueError(f"{verb} asks for words alone, which are shown here anyhow")
+    return verb
+
+
+Sayable = Annotated[
+    Verb,
+    AfterValidator(_does_something),
+    WithJsonSchema({"enum": [verb.value for verb in DOES_SOMETHING], "type": "string"}),
 ]
-"""Commands that do something to a plan; what the others ask for is shown here anyhow."""
+"""Commands that do something to a plan."""
 
 
 class Decision(Asked):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.lifecycle.commands import Command, Verb, parse
 from bot.lifecycle.plan import Person
 from bot.lifecycle.policy import Permission, Policy
-from bot.lifecycle.requests import ACTIONS, Reading, Request, decide
+from bot.lifecycle.requests import Reading, Request, decide
 from bot.lifecycle.rights import Refusal
 from bot.lifecycle.states import Via
 from tests.hostile.prompts import HARMLESS
@@ -58,7 +58,7 @@ def decided(plan: Plan | None, verb: Verb, text: str, permission: Permission, **
 def test_nobody_may_more_for_what_they_say_or_are_called(hostile: Hostile) -> None:
     plan = new_plan()
     for permission in Permission:
-        for verb in ACTIONS:
+        for verb in Verb:
             got, usual = (decided(plan, verb, text, permission) for text in (hostile.text, HARMLESS))
             assert (isinstance(got, Refusal) and got.topic in {"not_allowed", "needs_triage"}) == (
                 isinstance(usual, Refusal) and usual.topic in {"not_allowed", "needs_triage"}

@@ -9,10 +9,10 @@ from hypothesis.stateful import invariant
 
 from bot.lifecycle.commands import Verb
 from bot.lifecycle.costs import PlanCost
+from bot.lifecycle.meanings import MEANINGS
 from bot.lifecycle.states import WaitingOn
 from bot.lifecycle.transitions import STEERING, rule_of
 from bot.lifecycle.wording import render as wording
-from tests.reference import EVENTS
 
 if TYPE_CHECKING:
     from bot.lifecycle.plan import Plan
@@ -44,7 +44,7 @@ class Promises:
         if not plan.ended:
             assert offered or "](http" in text, f"{plan.state} offers nothing:\n{text}"
         for verb in offered:
-            event = EVENTS[verb]
+            event = MEANINGS[verb].event
             assert rule_of(plan, event).move, f"{plan.state} offers /{verb}, which it refuses:\n{text}"
             frozen = plan.frozen or plan.splitting
             assert not frozen or event not in STEERING, f"nobody steers it, and it offers /{verb}:\n{text}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.lifecycle.commands import Verb
-from bot.lifecycle.offers import EVENTS, offers
+from bot.lifecycle.offers import offers
 from bot.lifecycle.permission import Permission
 from bot.lifecycle.plan import Hold, Plan
 from bot.lifecycle.policy import parse_policy
@@ -19,6 +19,8 @@ DRAFT = {Verb.UPDATE, Verb.EXPAND, Verb.SPLIT, Verb.ICEBOX, Verb.DEPENDS, Verb.R
 WRITTEN = stories.plan()
 """By Alice, with one question that nobody has answered."""
 QUEUED = stories.plan(State.APPROVED, WaitingOn.SLOT, **stories.APPROVED)
+AGAIN = {Verb.PLAN, Verb.REJECT, Verb.REOPEN}
+REJECTED = stories.plan(State.REJECTED, None, lessons=stories.LEARNED)
 HELD = stories.plan(hold=Hold(causes=(HoldCause.LABEL_REMOVED,), at=2.0))
 SAID = {
     "written": (WRITTEN, Permission.WRITE, {Verb.APPROVE, Verb.ANSWER, *DRAFT}),
@@ -30,16 +32,20 @@ SAID = {
     "behind another": (
         QUEUED.model_copy(update={"waiting_on": WaitingOn.OVERLAP}), Permission.WRITE, {Verb.START, *DRAFT}
     ),
-    "merged": (stories.plan(State.MERGED, None), Permission.ADMIN, set()),
+    "merged": (stories.plan(State.MERGED, None), Permission.ADMIN, {Verb.PLAN}),
+    "merged, to a reader": (stories.plan(State.MERGED, None), Permission.READ, set()),
     "merged, with ideas": (
-        stories.plan(State.MERGED, None, recommended=stories.RECOMMENDED), Permission.WRITE, {Verb.ACCEPT}
+        stories.plan(State.MERGED, None, recommended=stories.RECOMMENDED), Permission.WRITE, {Verb.PLAN, Verb.ACCEPT}
     ),
-    "rejected": (stories.plan(State.REJECTED, None), Permission.WRITE, {Verb.REJECT, Verb.REOPEN}),
+    "split": (stories.plan(State.SPLIT, None), Permission.TRIAGE, {Verb.PLAN}),
+    "rejected": (stories.plan(State.REJECTED, None), Permission.WRITE, AGAIN),
+    "rejected, with lessons": (REJECTED, Permission.WRITE, {Verb.REMEMBER, *AGAIN}),
+    "rejected, all lessons kept": (
+        REJECTED.model_copy(update={"lessons": (stories.LEARNED[0].model_copy(update={"given": True}),)}),
+        Permission.WRITE,
+        AGAIN,
+    ),
 }  # fmt: skip
-
-
-def test_every_command_amounts_to_something_but_the_one_that_explains_them() -> None:
-    assert set(Verb) - set(EVENTS) == {Verb.HELP}
 
 
 @pytest.mark.parametrize("name", SAID)
@@ -52,3 +58,13 @@ def test_the_author_may_answer_and_the_policy_says_who_decides() -> None:
     assert offers(WRITTEN, ALICE, Permission.READ) == (Verb.ANSWER,)
     narrow: Plan = WRITTEN.model_copy(update={"policy": parse_policy("approvers: {users: [carol]}")})
     assert not {Verb.APPROVE, Verb.REJECT, Verb.BUDGET} & set(offers(narrow, BOB, Permission.ADMIN))
+
+
+@pytest.mark.parametrize(
+    ("later", "wanted"),
+    [([State.DRAFT], (Verb.REMEMBER,)), ([State.DRAFT, State.CANCELLED], (Verb.REMEMBER,)), ([State.REJECTED], ())],
+)
+def test_of_an_earlier_try_only_what_the_last_rejected_one_learned_can_be_kept(
+    later: list[State], wanted: tuple[Verb, ...]
+) -> None:
+    assert offers(REJECTED, BOB, Permission.ADMIN, later) == wanted

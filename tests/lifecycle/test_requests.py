@@ -6,9 +6,10 @@ import pytest
 
 from bot.lifecycle import events as ev
 from bot.lifecycle.commands import Command, Verb
+from bot.lifecycle.meanings import MEANINGS
 from bot.lifecycle.plan import Person, Plan
 from bot.lifecycle.policy import Approvers, Permission, Policy
-from bot.lifecycle.requests import ACTIONS, Reading, Refusal, Request, decide
+from bot.lifecycle.requests import Reading, Refusal, Request, decide
 from bot.lifecycle.states import HoldCause, State, Via, WaitingOn
 from runner.contract import Feedback
 from tests.lifecycle import stories
@@ -41,32 +42,6 @@ LEAST = {
     Verb.COSTS: Permission.WRITE,
     Verb.STATUS: Permission.READ,
     Verb.HELP: Permission.READ,
-}
-EVENTS = {
-    Verb.PLAN: ev.PlanRequested,
-    Verb.APPROVE: ev.Approved,
-    Verb.REJECT: ev.Rejected,
-    Verb.REOPEN: ev.ReopenRequested,
-    Verb.UPDATE: ev.UpdateRequested,
-    Verb.EXPAND: ev.ExpandRequested,
-    Verb.SPLIT: ev.SplitRequested,
-    Verb.ANSWER: ev.Answered,
-    Verb.RETRY: ev.RetryRequested,
-    Verb.REVISE: ev.ReviseRequested,
-    Verb.FIX: ev.FixRequested,
-    Verb.ACCEPT: ev.RecommendationsAccepted,
-    Verb.REMEMBER: ev.LessonsAdopted,
-    Verb.CANCEL: ev.CancelRequested,
-    Verb.ICEBOX: ev.Shelved,
-    Verb.THAW: ev.Thawed,
-    Verb.START: ev.StartRequested,
-    Verb.DEPENDS: ev.DependsChosen,
-    Verb.PRIORITY: ev.PriorityChosen,
-    Verb.AGENT: ev.AgentChosen,
-    Verb.BUDGET: ev.BudgetChosen,
-    Verb.COSTS: ev.CostsRequested,
-    Verb.STATUS: ev.StatusRequested,
-    Verb.HELP: ev.StatusRequested,
 }
 
 
@@ -113,14 +88,13 @@ def test_words_that_mean_nothing_are_answered_with_what_would(verb, words):
 
 
 def test_every_verb_is_judged():
-    assert set(ACTIONS) == set(Verb) == set(LEAST)
-    assert set(EVENTS) == set(Verb)
+    assert set(MEANINGS) == set(Verb) == set(LEAST)
 
 
-@pytest.mark.parametrize("verb", list(EVENTS))
+@pytest.mark.parametrize("verb", list(Verb))
 def test_a_command_becomes_its_event_for_who_may(verb):
     event = decide(request(verb, WORDS.get(verb, "words")), reading(LEAST[verb]), PLAN)
-    assert type(event) is EVENTS[verb]
+    assert type(event) is MEANINGS[verb].event
     assert (event.by, event.via, event.at, event.source) == (ALICE, Via.COMMAND, 500.0, "comment:7:0")
     assert event.comment_id == 7
 

@@ -88,8 +88,8 @@ class Looker:
     def get(self, path: str) -> Page:
         return Page(self.browser.get(path, headers={"Accept": "text/html"}))
 
-    def say(self, uid: str, verb: str, csrf: str | None = None, **fields: str) -> Page:
-        form = {"verb": verb, "csrf": self.csrf if csrf is None else csrf, "key": "once", **fields}
+    def say(self, uid: str, verb: str, csrf: str | None = None, **fields: str | list[str]) -> Page:
+        form: dict[str, Any] = {"verb": verb, "csrf": self.csrf if csrf is None else csrf, "key": "once", **fields}
         return Page(self.browser.post(f"/plans/{uid}/say", data=form))
 
 

@@ -14,8 +14,10 @@ from bot.lifecycle.permission import Permission
 from bot.lifecycle.states import State, WaitingOn
 from bot.store import deliveries, plans
 from bot.store.engine import Store, open_store
+from bot.store.schema import deliveries as deliveries_table
 from bot.store.schema import journal as journal_table
 from runner.contract import GateResult, GateStatus
+from tests.lifecycle import stories
 from tests.web import company
 from tests.web.company import ALICE, MIA, REPOS
 from tests.web.looking import looks
@@ -123,6 +125,27 @@ def test_who_only_reads_is_offered_nothing(store: Store) -> None:
     assert {"approve", "reject", "update", "cancel", "icebox"} <= {
         found["value"] for tag, found in page.elements if found.get("name") == "verb"
     }
+
+
+def test_of_what_was_learned_and_recommended_one_ticks_what_is_meant(store: Store) -> None:
+    made = company.found(store, 100, NOW)
+    rejected, merged = one(made, State.REJECTED), one(made, State.MERGED)
+    with store.write() as tx:
+        plans.save(tx, rejected.model_copy(update={"lessons": stories.LEARNED}), rejected.version)
+        plans.save(tx, merged.model_copy(update={"recommended": stories.RECOMMENDED}), merged.version)
+    alice = looker(store)
+    for plan, verb, open_ones in ((rejected, "remember", ["1", "2"]), (merged, "accept", ["2"])):
+        page = alice.get(f"/plans/{plan.uid}")
+        said = [found["value"] for _, found in page.elements if found.get("name") == "verb"]
+        ticks = [found["value"] for _, found in page.elements if found.get("type") == "checkbox"]
+        assert (page.faults, {verb, "plan"} <= set(said)) == ([], True)
+        assert ticks == open_ones
+    assert alice.say(rejected.uid, "remember", text=["1", "2"]).status == 303
+    assert alice.say(merged.uid, "plan", key="another").status == 303
+    with store.read() as tx:
+        bodies = tx.execute(select(deliveries_table.c.body)).scalars()
+        deeds = [Deed.model_validate_json(body) for body in bodies]
+    assert [(deed.verb, deed.text) for deed in deeds] == [("remember", "1 2"), ("plan", "")]
 
 
 def test_a_form_becomes_a_deed_of_that_person(store: Store) -> None:

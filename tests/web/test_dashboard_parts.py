@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.lifecycle.commands import DOES_SOMETHING, Verb
 from bot.lifecycle.plan import Revision
-from bot.web.dashboard import changes, charts, diff, text, times
+from bot.web.dashboard import changes, charts, decisions, diff, text, times
 from bot.web.dashboard.charts import Kind, Series, Value, chart
 from runner.results import PlanDocument, Verdict
 
@@ -29,6 +30,11 @@ new mode 100755
 diff --git a/b.bin b/b.bin
 Binary files a/b.bin and b/b.bin differ
 """
+
+
+def test_every_command_that_does_something_has_its_form() -> None:
+    forms = [Verb.APPROVE, Verb.REJECT, *decisions.ASKS, *decisions.PICKS, *decisions.DOES, *decisions.SETS]
+    assert sorted(forms) == sorted(DOES_SOMETHING)
 
 
 @given(st.floats(min_value=1e-9, max_value=1e15))

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flask import request
 
-from bot.lifecycle.offers import offers
 from bot.lifecycle.wording.links import Links
 from bot.store import browse, plan_costs
 from bot.store.browse import JournalFilters
 from bot.web import views
-from bot.web.dashboard import changes, diff
+from bot.web.dashboard import changes, decisions, diff
 from bot.web.dashboard.frame import visit
 from bot.web.dashboard.shown import MARKS
 from bot.web.people import NOT_VISIBLE
@@ -40,29 +39,6 @@ VERDICTS = {
     "refuse": "The agent refuses",
 }
 """What a text is that is no plan."""
-ASKS = {
-    "update": "rewrite the plan",
-    "expand": "more detail",
-    "split": "split it into smaller plans",
-    "answer": "answer its questions (by number, such as “1: yes”)",
-    "revise": "change the work",
-    "fix": "mend the failing checks",
-    "retry": "do it again",
-}
-DOES = {
-    "start": "Start without waiting",
-    "thaw": "Take it up again",
-    "reopen": "Reopen",
-    "icebox": "Put aside",
-    "cancel": "Cancel",
-}
-SETS = {
-    "priority": ("Priority", ""),
-    "budget": ("Budget", "8usd 60min, or default"),
-    "agent": ("Agent and model", "codex, or default"),
-    "depends": ("Builds on issues", "#12 #13, drop #12"),
-}
-"""How the commands are called on buttons and in front of fields."""
 
 
 class Found(NamedTuple):
@@ -150,19 +126,14 @@ def _beside(tx: Tx, plan: Plan, listed: Listed) -> Found:
 
 def _tab(house: House, found: Found, template: str, **values: Any) -> Response:
     """Return a tab: what all of them show, and ``values``."""
-    plan, who = found.plan, visit()
-    permission = who.permissions[plan.repo.id]
+    plan = found.plan
     return house.render(
         template,
         plan=house.catalogue.views.summary(found.listed, found.cost.usd),
         whole=plan,
         tries=[each.brief for each in found.tries],
         tabs=_tabs(found),
-        offered=offers(plan, who.onlooker.person, permission),
-        up=views.up(plan),
-        asks=ASKS,
-        does=DOES,
-        sets=SETS,
+        **decisions.panel(plan, [each.brief for each in found.tries], visit()),
         verdicts=VERDICTS,
         **values,
     )

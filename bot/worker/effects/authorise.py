@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from bot.github.gateway import Glance, Missing
 from bot.lifecycle.approvers import is_bot
 from bot.lifecycle.commands import Verb, parse
+from bot.lifecycle.meanings import MEANINGS
 from bot.lifecycle.policy import Action, Permission, may
-from bot.lifecycle.requests import TAKES_ISSUE, Reading
+from bot.lifecycle.requests import Reading
 from bot.lifecycle.states import HoldCause, State, Via, is_pause_label
 from bot.store import deliveries, plans
 from bot.store.deliveries import NewDelivery
@@ -111,7 +112,7 @@ def _read(ctx: Context, request: Request, plan: Plan | None, policy: Policy, ref
         fallen=standing.fallen(ctx, request, plan, policy, owned),
         still_stands=_still_stands(ctx, request, plan, comment),
         policy=policy,
-        issue=_issue(ctx, request) if request.command.verb in TAKES_ISSUE else None,
+        issue=_issue(ctx, request) if MEANINGS[request.command.verb].takes_issue else None,
         text=comment.body if comment is not None and request.via is Via.REPLY else "",
         pauses=_pauses(ctx, request, policy) if request.command.verb in BEGINS else (),
     )

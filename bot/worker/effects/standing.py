@@ -12,8 +12,8 @@ from bot.github.gateway import Missing
 from bot.lifecycle.approvers import is_bot
 from bot.lifecycle.codeowners import PLACES, owned
 from bot.lifecycle.commands import Verb
+from bot.lifecycle.meanings import MEANINGS
 from bot.lifecycle.permission import Action, Permission
-from bot.lifecycle.requests import ACTIONS
 from bot.lifecycle.states import Frozen, Gate
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def of_request(ctx: Context, request: Request, policy: Policy, files: Sequence[O
     if request.bot is not None and is_bot(request.actor.login):
         listed = policy.approvers.lists(request.bot)
         return Standing(permission=Permission.WRITE if listed else Permission.NONE)
-    if ACTIONS[request.command.verb] is not Action.DECIDE:
+    if MEANINGS[request.command.verb].needs is not Action.DECIDE:
         return Standing(permission=ctx.gateway.permission(request.repo, request.actor))
     return of_approver(ctx, request.repo, request.actor, policy, files)
 

@@ -8,7 +8,8 @@ from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.answers import answers_beside
 from bot.lifecycle.commands import Command, Verb, parse
-from bot.lifecycle.requests import REWRITES, TAKES_ISSUE, Request
+from bot.lifecycle.meanings import MEANINGS
+from bot.lifecycle.requests import Request
 from bot.lifecycle.states import Via, WaitingOn
 from bot.store import outbox, plans
 from bot.worker.apply import apply
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from bot.store.deliveries import Delivery
     from bot.store.engine import Tx
 
-TAKE_ANSWERS = frozenset({*REWRITES, Verb.ANSWER})
+TAKE_ANSWERS = frozenset({Verb.UPDATE, Verb.EXPAND, Verb.SPLIT, Verb.ANSWER})
 """Commands that take what else stands in their comment."""
 
 
@@ -44,7 +45,7 @@ def read(tx: Tx, delivery: Delivery, said: pl.IssueCommentPayload, bot: int) -> 
                 "command": command,
                 "via": Via.COMMAND,
                 "source": f"comment:{said.comment.id}:{number}",
-                "issue": snapshot if command.verb in TAKES_ISSUE else None,
+                "issue": snapshot if MEANINGS[command.verb].takes_issue else None,
             }
         )
         for number, command in enumerate(commands)

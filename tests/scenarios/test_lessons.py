@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bot.lifecycle.states import Via
 from runner.contract import Outcome, PromptUsed
 from runner.results import Lesson, Unit, WrittenLesson
 from tests.scenarios.runner import plan_document
+from tests.scenarios.test_people import does
 
 if TYPE_CHECKING:
     from runner.contract import JobSpec
@@ -89,15 +91,14 @@ def test_what_a_rejected_plan_learned_goes_where_a_person_says_and_into_no_promp
     assert told(village, other).lessons == (), "nobody said so"
     village.alice.comment(other, "/cancel")
     village.settle()
-    village.alice.comment(issue, "/plan")
-    village.settle()
+    rejected = village.plan(issue)
+    assert does(village, "alice", issue, Via.DASHBOARD, verb="plan") == "counted: a plan was asked for"
     runner = village.runner(issue)
     (denied,) = runner.claim().feedback
     assert (denied.kind, denied.author, denied.text) == ("rejection", "alice", "Nobody asked for it.")
     runner.tell_plan()
-    village.bob.comment(issue, "/remember 1, 2 and 5")
-    village.settle()
-    answer = village.text(issue, "remembered")
+    answer = does(village, "bob", issue, Via.DASHBOARD, plan=rejected, verb="remember", text="1 2 5")
+    assert answer.startswith("counted: ")
     assert "Kept: each of the lessons 1, 2." in answer
     assert "No lesson has the number 5" in answer
     second = planned(village, files=("shop/price.py",))

@@ -14,16 +14,25 @@ from bot.web import deeds
 from bot.web.refusal import Refused
 
 if TYPE_CHECKING:
+    from bot.lifecycle.plan import Plan
     from tests.scenarios.village import Village
 
 
 NUMBERS = re.compile(r"[0-9a-f]{10,12}|#[0-9]+")
 
 
-def does(village: Village, who: str, issue: int, via: Via = Via.API, key: str | None = None, **said: object) -> str:
-    """Let a person do something by the API; what came of it, in words."""
+def does(
+    village: Village,
+    who: str,
+    issue: int,
+    via: Via = Via.API,
+    key: str | None = None,
+    plan: Plan | None = None,
+    **said: object,
+) -> str:
+    """Let a person do something by the API to the issue's newest plan, or an earlier one; what came of it, in words."""
     onlooker = village.people_of_bot.of_token(village.country.tokens[who])
-    store, plan = village.parts.store, village.plan(issue)
+    store, plan = village.parts.store, plan or village.plan(issue)
     done = deeds.decide(store, onlooker, plan, wire.Decision.model_validate(said), via, key)
     assert done.status == "waiting" or key is not None
     village.settle()

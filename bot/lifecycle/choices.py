@@ -99,6 +99,25 @@ def read_agent(words: str, policy: Policy) -> AgentChoice | None:
     return AgentChoice(name=name.casefold(), model=model, effort=effort)
 
 
+def agent_command(choice: AgentChoice | None) -> str:
+    """Return the command that chooses this agent, without its slash, in one of the ways to write it."""
+    words = (choice.name, choice.tier or choice.model, choice.effort) if choice else (BACK,)
+    return " ".join(("agent", *filter(None, words)))
+
+
+def budget_command(choice: BudgetChoice | None) -> str:
+    """Return the command that chooses these limits, without its slash, in one of the ways to write it."""
+    if choice is None:
+        return f"budget {BACK}"
+    limits = {"usd": choice.usd, "m": choice.minutes, "tokens": choice.tokens, "attempts": choice.attempts}
+    words = (f"{_plain(value)}{unit}" for unit, value in limits.items() if value is not None)
+    return " ".join(("budget", *words))
+
+
+def _plain(value: Decimal | float) -> str:
+    return f"{Decimal(str(value)).normalize():f}"
+
+
 _LIMIT = re.compile(r"\$?(?P<number>[0-9]{1,11}(?:\.[0-9]{1,4})?)(?P<unit>usd|\$|m|min|h|tokens?|attempts?)?")
 
 

@@ -37,6 +37,7 @@ class Topic(StrEnum):
     NOT_ALLOWED = "not_allowed"
     NEEDS_ANOTHER = "needs_another"
     SAW_ANOTHER = "saw_another"
+    WISHED = "wished"
     THROUGH_APP = "through_app"
     APPROVAL_VOID = "approval_void"
     NOTHING_TO_DECIDE = "nothing_to_decide"

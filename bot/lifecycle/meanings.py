@@ -76,11 +76,22 @@ def _approval(said: Said) -> dict[str, Any]:
         "plan_sha256": reading.plan_sha256,
         "branch_head": reading.branch_head,
         "reaction_id": request.reaction_id,
-        "approvers": reading.policy.approvers,
-        "owns": reading.owns,
-        "owned": reading.owned,
-        "fallen": reading.fallen,
+        **_counted(reading),
     }
+
+
+def _counted(reading: Reading) -> dict[str, Any]:
+    """Return whose words count, for what more than one person may have to say."""
+    standing = {"owns": reading.owns, "owned": reading.owned, "fallen": reading.fallen}
+    return {"approvers": reading.policy.approvers, **standing}
+
+
+def _agent(said: Said) -> dict[str, Any]:
+    return {"agent": read_agent(said.words, said.reading.policy), **_counted(said.reading)}
+
+
+def _budget(said: Said) -> dict[str, Any]:
+    return {"budget": read_budget(said.words), **_counted(said.reading)}
 
 
 def _rejection(said: Said) -> dict[str, Any]:
@@ -155,10 +166,8 @@ MEANINGS: dict[Verb, Meaning] = {
     Verb.START: Meaning(Action.STEER, ev.StartRequested),
     Verb.DEPENDS: Meaning(Action.STEER, ev.DependsChosen, _dependencies),
     Verb.PRIORITY: Meaning(Action.STEER, ev.PriorityChosen, lambda said: {"priority": read_priority(said.words)}),
-    Verb.AGENT: Meaning(
-        Action.DECIDE, ev.AgentChosen, lambda said: {"agent": read_agent(said.words, said.reading.policy)}
-    ),
-    Verb.BUDGET: Meaning(Action.DECIDE, ev.BudgetChosen, lambda said: {"budget": read_budget(said.words)}),
+    Verb.AGENT: Meaning(Action.DECIDE, ev.AgentChosen, _agent),
+    Verb.BUDGET: Meaning(Action.DECIDE, ev.BudgetChosen, _budget),
     Verb.COSTS: Meaning(Action.SEE_COSTS, ev.CostsRequested, _costs),
     Verb.STATUS: Meaning(Action.ASK, ev.StatusRequested),
     Verb.HELP: Meaning(Action.ASK, ev.StatusRequested),

@@ -30,6 +30,7 @@ from bot.lifecycle.records import (
     Rework,
     Split,
     Unverified,
+    Wish,
     posted_before,
 )
 from bot.lifecycle.states import ENDED, PAUSES, Frozen, Gate, Limit, State, WaitingOn
@@ -60,6 +61,7 @@ __all__ = [
     "Rework",
     "Split",
     "Unverified",
+    "Wish",
     "branch_name",
     "comment_name",
     "lane",
@@ -109,6 +111,8 @@ class Plan(Frozen):
     """The issue whose plan this one is a part of."""
     pending: Pending | None = None
     """As it was stored; :attr:`halfway` says whether it still counts."""
+    wishes: tuple[Wish, ...] = ()
+    """As they were stored; :attr:`wished` says which still count."""
     updated_by: tuple[Person, ...] = ()
     """Whose words the plan's text was last written from."""
     plan_approval: Approval | None = None
@@ -215,6 +219,16 @@ class Plan(Frozen):
         given = self.pending.approvals
         counts = all(a.gate is gate and a.binds_to == binds_to and a.at >= since for a in given)
         return self.pending if counts else None
+
+    @property
+    def bound(self) -> bool:
+        """Whether its work goes by an approval that covers agent and budget, and no text of it is asked about anew."""
+        return self.plan_approval is not None and self.state not in {State.DRAFT, State.APPROVED, *ENDED}
+
+    @property
+    def wished(self) -> tuple[Wish, ...]:
+        """Return what some people would have changed of what is approved, where more have to ask for it."""
+        return self.wishes if self.bound else ()
 
     @property
     def agents(self) -> dict[Unit, AgentSpec]:

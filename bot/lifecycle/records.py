@@ -104,6 +104,18 @@ class Pending(Frozen):
     needed: Needed
 
 
+class Wish(Pending):
+    """Another agent or budget than the approved one, asked for by fewer people than it needs."""
+
+    command: str
+    """What each of them said, without its slash: ``budget 8usd``."""
+
+    @property
+    def name(self) -> str:
+        """What it is about: of two wishes with the same name the later counts."""
+        return self.command.partition(" ")[0]
+
+
 class Job(Frozen):
     """The plan's open job; a plan never has two."""
 

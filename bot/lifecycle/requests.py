@@ -70,7 +70,7 @@ class Reading(Frozen):
     owned: tuple[Owned, ...] = ()
     """Who owns the files up for decision, where the policy asks for their owners."""
     fallen: tuple[int, ...] = ()
-    """Numbers of people who approved before and whose approval no longer stands."""
+    """Numbers of people who said the same before and whose word no longer stands."""
     still_stands: bool = True
     """False where the comment or reaction was withdrawn, or the comment edited, before it was used."""
     policy: Policy

@@ -72,9 +72,14 @@ def _is_asked(request: Request, action: Action, plan: Plan | None) -> bool:
     return action is Action.ANSWER and author is not None and author.id == request.actor.id
 
 
+def is_counted(verb: Verb, plan: Plan) -> bool:
+    """Whether it takes the people that an approval takes: one, or another agent or budget than was approved."""
+    return verb is Verb.APPROVE or (verb in {Verb.AGENT, Verb.BUDGET} and plan.bound)
+
+
 def _own(request: Request, reading: Reading, plan: Plan | None) -> Refusal | None:
     """Refuse the approval of what a person asked for themselves, where the policy wants another's."""
-    if plan is None or request.command.verb is not Verb.APPROVE or not reading.policy.approvers.distinct:
+    if plan is None or not reading.policy.approvers.distinct or not is_counted(request.command.verb, plan):
         return None
     what = None
     if request.actor.id == plan.requester.id:

@@ -31,6 +31,7 @@ from bot.lifecycle.plan import (
     Rework,
     Split,
     Unverified,
+    Wish,
 )
 from bot.lifecycle.policy import CiPolicy, parse_policy
 from bot.lifecycle.states import Gate, HoldCause, Limit, State, Via, WaitingOn
@@ -582,6 +583,20 @@ HALFWAY = {
     ),
     "approved-by-two": APPROVED_BY_TWO,
 }
+WISHED = plan(
+    State.EXECUTING,
+    WaitingOn.RUNNER,
+    policy=TWO,
+    wishes=(
+        Wish(
+            command="budget 8usd 90m",
+            approvals=(PLAN_APPROVAL.model_copy(update={"at": 450.0, "binds_to": "budget 8usd 90m"}),),
+            needed=Needed(people=1, owners=OWNERS),
+        ),
+    ),
+    **APPROVED,
+)
+"""Half of the people have asked for another budget than the approved one."""
 
 WEEK_BEGAN = 1_795_392_000.0
 """Monday, 23 November 2026."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from bot.lifecycle import events as ev
 from bot.lifecycle.approvers import Approvers, Needed, still_needed
+from bot.lifecycle.choices import AgentChoice, BudgetChoice, Choices
 from bot.lifecycle.codeowners import Owned
-from bot.lifecycle.effects import Topic
+from bot.lifecycle.effects import Say, Topic
 from bot.lifecycle.permission import Permission
 from bot.lifecycle.plan import Person, Plan
 from bot.lifecycle.states import Gate, State, Via, WaitingOn
@@ -170,3 +173,71 @@ def test_it_is_by_whose_words_came_with_another_try_of_it():
     failed = plan(State.FAILED, WaitingOn.PERSON, failure=stories.FAILURE.model_copy(update={"during": JobKind.PLAN}))
     assert written(put(failed, said(ev.RetryRequested, text="Smaller.", by=BOB)).plan).updated_by == (BOB,)
     assert written(put(failed, said(ev.RetryRequested, by=BOB)).plan).updated_by == ()
+
+
+EIGHT = BudgetChoice(usd=Decimal(8))
+UNDER_WAY = {
+    state: plan(state, waiting, **{**stories.APPROVED, **fields})
+    for state, waiting, fields in (
+        (State.EXECUTING, WaitingOn.RUNNER, {}),
+        (State.VERIFYING, WaitingOn.BOT, stories.REVIEWED),
+        (State.IN_REVIEW, WaitingOn.DIFF_DECISION, stories.REVIEWED),
+        (State.PR_OPEN, WaitingOn.MERGE, stories.DONE),
+        (State.FAILED, WaitingOn.PERSON, {}),
+    )
+}
+
+
+def wishes(by: Person = ALICE, at: float = 500.0, budget: BudgetChoice | None = EIGHT, **fields) -> ev.BudgetChosen:
+    return said(ev.BudgetChosen, at, **{"by": by, "budget": budget, "approvers": TWO, **fields})
+
+
+@pytest.mark.parametrize("state", list(UNDER_WAY))
+def test_what_two_approved_two_change(state):
+    before = UNDER_WAY[state]
+    first = put(before, wishes())
+    assert first.plan.choices == Choices()
+    assert first.note == "/budget 8usd asked for by 1, which is not enough yet"
+    assert [effect.topic for effect in first.effects if isinstance(effect, Say)] == [Topic.WISHED]
+    assert [wish.command for wish in first.plan.wished] == ["budget 8usd"]
+    again = put(first.plan, wishes(at=501.0, budget=BudgetChoice(usd=Decimal("8.00"))))
+    assert (again.plan.choices, [effect.topic for effect in again.effects]) == (Choices(), [Topic.NOT_NOW])
+    second = put(first.plan, wishes(BOB, 502.0))
+    assert (second.plan.choices.budget, second.plan.wished, second.note) == (EIGHT, (), "budget chosen")
+    assert second.plan.plan_approval == before.plan_approval
+
+
+def test_a_wish_counts_only_with_the_same_one_and_beside_another():
+    nine, codex = BudgetChoice(usd=Decimal(9)), AgentChoice(name="codex")
+    first = put(UNDER_WAY[State.EXECUTING], wishes()).plan
+    other = put(first, wishes(BOB, 501.0, nine)).plan
+    assert (other.choices, [wish.command for wish in other.wished]) == (Choices(), ["budget 9usd"])
+    beside = put(first, said(ev.AgentChosen, 501.0, agent=codex, approvers=TWO)).plan
+    assert [wish.command for wish in beside.wished] == ["budget 8usd", "agent codex"]
+    both = put(beside, wishes(BOB, 502.0), said(ev.AgentChosen, 503.0, by=BOB, agent=codex, approvers=TWO)).plan
+    assert (both.choices, both.wished) == (Choices(budget=EIGHT, agent=codex), ())
+
+
+def test_a_wish_is_over_with_who_said_it_with_the_approval_and_with_the_end():
+    first = put(UNDER_WAY[State.FAILED], wishes()).plan
+    fallen = put(first, wishes(BOB, 501.0, fallen=(ALICE.id,))).plan
+    assert (fallen.choices, [a.by for a in fallen.wished[0].approvals]) == (Choices(), [BOB])
+    approved_anew = put(AT_PLAN_GATE.model_copy(update={"wishes": first.wishes}), approved(approvers=Approvers()))
+    assert (approved_anew.plan.state, approved_anew.plan.wishes) == (State.APPROVED, ())
+    assert put(first, said(ev.CancelRequested, 501.0)).plan.wished == ()
+    assert put(first, said(ev.UpdateRequested, 501.0)).plan.wished == ()
+
+
+def test_an_owner_of_the_files_is_among_those_who_change_what_owners_approved():
+    owners = Approvers(codeowners=True)
+    alone = put(UNDER_WAY[State.EXECUTING], wishes(approvers=owners, owned=(DOCS, PYTHON), owns=("@carl",)))
+    assert alone.plan.wished[0].needed == Needed(owners=(DOCS,))
+    done = put(alone.plan, wishes(DORA, 501.0, approvers=owners, owned=(DOCS, PYTHON), owns=("@dora",)))
+    assert done.plan.choices.budget == EIGHT
+
+
+@pytest.mark.parametrize("state", [State.DRAFT, State.APPROVED, State.FAILED])
+def test_what_is_asked_about_anew_one_person_chooses(state):
+    approval = stories.APPROVED if state is State.APPROVED else {}
+    before = plan(state, WaitingOn.SLOT if state is State.APPROVED else WaitingOn.PERSON, **approval)
+    assert put(before, wishes()).plan.choices.budget == EIGHT

@@ -15,12 +15,15 @@ from bot.lifecycle.choices import (
     Choices,
     NotUnderstoodError,
     PlanPriority,
+    agent_command,
+    budget_command,
     read_agent,
     read_budget,
     read_month,
     read_priority,
 )
 from bot.lifecycle.policy import Policy, parse_policy
+from bot.lifecycle.policy_values import MOST_ATTEMPTS, MOST_MINUTES, MOST_TOKENS, MOST_USD
 from runner.results import Unit
 from runner.terms import AgentSpec, Budget, Effort, Tier
 
@@ -114,6 +117,26 @@ def test_costs_are_those_of_a_month_that_has_begun():
     assert read_month(" 1970-01 ", 3_000_000.0) == 0.0
     with pytest.raises(NotUnderstoodError, match=r"has not begun: nothing can be told of it\. `/costs` alone"):
         read_month("1970-03", 3_000_000.0)
+
+
+@given(
+    st.builds(
+        BudgetChoice,
+        usd=st.none() | st.decimals("0.0001", MOST_USD, places=4),
+        minutes=st.none() | st.decimals("0.006", MOST_MINUTES, places=3).map(float),
+        tokens=st.none() | st.integers(1, MOST_TOKENS),
+        attempts=st.none() | st.integers(1, MOST_ATTEMPTS),
+    ).filter(lambda choice: choice != BudgetChoice())
+)
+def test_a_budget_is_told_as_the_command_that_chooses_it(choice):
+    verb, _, words = budget_command(choice).partition(" ")
+    assert (verb, read_budget(words)) == ("budget", choice)
+    assert read_budget(budget_command(None).removeprefix("budget")) is None
+
+
+@pytest.mark.parametrize("words", ["codex gpt-5.5 high", "claude deep", "mytool low", "gemini", "default"])
+def test_an_agent_is_told_as_the_command_that_chooses_it(words):
+    assert agent_command(read_agent(words, POLICY)) == f"agent {words}"
 
 
 @given(st.text(max_size=60))

@@ -172,6 +172,11 @@ def test_who_asked_or_had_it_rewritten_is_told_that_another_must_approve():
     thumb = {"via": Via.REACTION, "on_comment": 903, "reaction_id": 1}
     assert topic(answer(Verb.APPROVE, BOB, **thumb)) == "needs_another"
     assert isinstance(answer(Verb.REJECT, BOB), ev.Rejected)
+    more = {"command": Command(verb=Verb.BUDGET, argument="8usd")}
+    assert topic(answer(Verb.BUDGET, ALICE, **more)) == "needs_another"
+    assert isinstance(answer(Verb.BUDGET, carol, **more), ev.BudgetChosen)
+    updated = updated.model_copy(update={"state": State.DRAFT, "plan_approval": None})
+    assert isinstance(answer(Verb.BUDGET, ALICE, **more), ev.BudgetChosen), "the plan is up for decision anew"
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ DETAILS = {
         "instead": "last",
         "reason": "`queue.overlap` must be one of 'wait', 'warn' or 'off'",
     },
+    Topic.WISHED: {"command": "budget 8usd 90m"},
     Topic.UNJUDGED: {"sentence": "GitHub answered 403: Forbidden."},
 }
 
@@ -65,6 +66,8 @@ def texts_of_the_policy() -> dict[str, str]:
     found["answer-not_allowed-approvers"] = render.say(Topic.NOT_ALLOWED, named, None, ALICE)
     for name, plan in stories.HALFWAY.items():
         found[f"status-{name}"] = render.status_comment(plan, stories.COST)
+    found["status-wished"] = render.status_comment(stories.WISHED, stories.COST)
+    found["answer-wished-owners"] = render.say(Topic.WISHED, {"command": "budget 8usd 90m"}, stories.WISHED, ALICE)
     found["plan-approvers"] = render.plan_comment(stories.HALFWAY["draft-halfway"], revision("plan"))
     found["pull-request-approvers"] = "\n\n".join(render.pull_request(stories.APPROVED_BY_TWO, stories.COST))
     for instead in ("defaults", "nothing", "before"):

@@ -15,7 +15,7 @@ from bot.lifecycle.figures import figures
 from bot.lifecycle.histories import History, Spending
 from bot.lifecycle.hooks import Reported, Tracker
 from bot.lifecycle.lessons import MOST_LEARNED, MOST_PATHS
-from bot.lifecycle.plan import Child, Failure, Learned, Pending, Person, Revision, Split
+from bot.lifecycle.plan import Child, Failure, Learned, Pending, Person, Revision, Split, Wish
 from bot.lifecycle.policy import CiPolicy
 from bot.lifecycle.states import Gate, State, WaitingOn
 from bot.lifecycle.wording import limits, render
@@ -202,7 +202,21 @@ def test_every_message_fits(piece):
     title, summary = render.check_run(plan, filled(piece, LONG))
     assert 0 < len(title) <= limits.TITLE
     assert len(summary.encode()) <= limits.CHECK_BYTES
-    keys = ("needs", "verb", "what", "why", "cause", "paths", "head", "word", "line", "reason", "effect", "sentence")
+    keys = (
+        "needs",
+        "verb",
+        "what",
+        "why",
+        "cause",
+        "paths",
+        "head",
+        "word",
+        "line",
+        "reason",
+        "effect",
+        "sentence",
+        "command",
+    )
     for topic in Topic:
         assert len(render.say(topic, dict.fromkeys(keys, filled(piece, LONG)), plan, None)) <= WHOLE
 
@@ -311,6 +325,12 @@ def test_the_most_approvers_and_owners_fit(piece):
     assert "one of 45 others" in status
     assert "owners of more files" in status
     assert len(render.plan_comment(plan, plan.revisions[-1])) < 6_000
+    wish = Wish(command=f"agent {name}", approvals=pending.approvals, needed=pending.needed)
+    under_way = stories.WISHED.model_copy(update={"policy": policy, "wishes": (wish, wish)})
+    assert len(render.status_comment(under_way, stories.COST)) < 12_000
+    told = render.say(Topic.WISHED, {"command": wish.command}, under_way, None)
+    assert len(told) < 12_000
+    assert "one of 195 others" in told
     details = {"verb": "approve", "teams": " ".join([name] * 50), "users": " ".join([name] * 50)}
     assert len(render.say(Topic.NOT_ALLOWED, details, plan, None)) < 3_000
     title, summary = policy_check(10**9, path)

@@ -218,6 +218,35 @@ def test_who_left_the_owners_before_the_second_approval_is_none_of_them(village:
     assert village.thread(issue) == [*POSTED, "bob: /approve", "alice: /approve"]
 
 
+def test_what_two_approved_one_of_them_does_not_change_alone(village: Village, team: str) -> None:
+    village.push("alice", {"CODEOWNERS": f"* @acme/{team}"})
+    village.set_policy("approvers: {codeowners: true, count: 2}")
+    issue = village.planned()
+    for person in (village.alice, village.bob):
+        say(village, person, issue, "/approve")
+    approved = village.thread(issue)
+    say(village, village.alice, issue, "/budget 9usd")
+    told = village.text(issue, "wished")
+    assert "- one more person\n- an owner of" in told
+    assert told.endswith("says the same: `/budget 9usd`")
+    assert village.plan(issue).choices.budget is None
+    say(village, village.bob, issue, "/budget $9.00")
+    assert (village.plan(issue).budget.usd, village.plan(issue).wished) == (9, ())
+    comment = village.alice.comment(issue, "/agent codex")
+    village.settle()
+    village.alice.call("DELETE", f"/issues/comments/{comment}")
+    say(village, village.bob, issue, "/agent codex")
+    assert village.plan(issue).choices.agent is None, "what was taken back is no word for it"
+    assert [said.by.login for wish in village.plan(issue).wished for said in wish.approvals] == ["bob"]
+    assert "asked for by `bob`; to count, it has to be said by one more person too" in village.text(issue, "status")
+    said = ["alice: /budget 9usd", "wished", "bob: /budget $9.00", "wished", "bob: /agent codex", "wished"]
+    assert village.thread(issue) == [*approved, *said]
+    assert village.notes(issue, "budget_chosen") == [
+        "/budget 9usd asked for by 1, which is not enough yet",
+        "budget chosen",
+    ]
+
+
 def test_a_listed_bots_label_and_commands_count(village: Village) -> None:
     name = f"other-{village.repository_id}"
     village.set_policy(f"approvers: {{bots: [{name}]}}")

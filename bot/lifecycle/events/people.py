@@ -39,7 +39,20 @@ class PlanRequested(Human):
     """What keeps new work from being begun here at this moment."""
 
 
-class Approved(Human):
+class Counted(Human):
+    """Something that more than one person may have to say before it counts."""
+
+    approvers: Approvers = Approvers()
+    """What the policy asks for now."""
+    owns: tuple[str, ...] = ()
+    """Names in CODEOWNERS that the person stands for, of those below."""
+    owned: tuple[Owned, ...] = ()
+    """Who owns the files, where the policy asks for their owners."""
+    fallen: tuple[int, ...] = ()
+    """Numbers of people who said so before and whose word no longer stands."""
+
+
+class Approved(Counted):
     """A person who may said yes. What was read at that moment comes along; the gate it meets is the state's."""
 
     type: Literal["approved"] = "approved"
@@ -50,14 +63,6 @@ class Approved(Human):
     branch_head: str | None = None
     """The plan branch's commit as just read; None where it is gone."""
     reaction_id: int | None = None
-    approvers: Approvers = Approvers()
-    """What the policy asks for now."""
-    owns: tuple[str, ...] = ()
-    """Names in CODEOWNERS that the person stands for, of those below."""
-    owned: tuple[Owned, ...] = ()
-    """Who owns the files, where the policy asks for their owners."""
-    fallen: tuple[int, ...] = ()
-    """Numbers of people who approved before and whose approval no longer stands."""
 
 
 class Rejected(Human):
@@ -202,14 +207,14 @@ class Thawed(Human):
     type: Literal["thawed"] = "thawed"
 
 
-class AgentChosen(Human):
+class AgentChosen(Counted):
     """``/agent``: who does the work of this plan; None: whom the policy says."""
 
     type: Literal["agent_chosen"] = "agent_chosen"
     agent: AgentChoice | None
 
 
-class BudgetChosen(Human):
+class BudgetChosen(Counted):
     """``/budget``: what this plan may spend; None: what the policy says."""
 
     type: Literal["budget_chosen"] = "budget_chosen"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.lifecycle import effects as fx
+from bot.lifecycle.choices import agent_command, budget_command
 from bot.lifecycle.moves.ci import wait_again
 from bot.lifecycle.moves.common import (
     NOT_WAITING,
@@ -20,7 +21,7 @@ from bot.lifecycle.moves.common import (
     start_planning,
     told,
 )
-from bot.lifecycle.moves.counting import counted
+from bot.lifecycle.moves.counting import counted, others, wished
 from bot.lifecycle.moves.jobs import check_base
 from bot.lifecycle.moves.split import go_on
 from bot.lifecycle.moves.world import branch_is_elsewhere
@@ -55,9 +56,8 @@ def approve_plan(plan: Plan, event: events.Approved) -> Step:
     approval = counted(plan, event, Gate.PLAN, revision.sha256, revision.content_sha256)
     if isinstance(approval, Step):
         return approval
-    plan = changed(
-        plan, state=State.APPROVED, waiting_on=WaitingOn.SLOT, plan_approval=approval, pending=None, **NOT_WAITING
-    )
+    plan = changed(plan, state=State.APPROVED, waiting_on=WaitingOn.SLOT, plan_approval=approval, **NOT_WAITING)
+    plan = changed(plan, pending=None, wishes=())
     return moved(plan, f"plan {revision.sha256[:12]} approved")
 
 
@@ -158,20 +158,24 @@ def thaw(plan: Plan, _event: events.Thawed) -> Step:
 
 def choose_agent(plan: Plan, event: events.AgentChosen) -> Step:
     """Let another agent do the work from the next job on; a plan that names the old one is up for decision anew."""
-    return _chosen(plan, plan.choices.model_copy(update={"agent": event.agent}), "agent chosen")
+    return _chosen(plan, event, plan.choices.model_copy(update={"agent": event.agent}), agent_command(event.agent))
 
 
 def choose_budget(plan: Plan, event: events.BudgetChosen) -> Step:
     """Set what the plan may spend from the next job on; a plan that names another sum is up for decision anew."""
-    return _chosen(plan, plan.choices.model_copy(update={"budget": event.budget}), "budget chosen")
+    return _chosen(plan, event, plan.choices.model_copy(update={"budget": event.budget}), budget_command(event.budget))
 
 
-def _chosen(plan: Plan, choices: Choices, note: str) -> Step:
+def _chosen(plan: Plan, event: events.AgentChosen | events.BudgetChosen, choices: Choices, command: str) -> Step:
     """Note what was chosen. An approval covers agent and budget as the plan's comment names them."""
+    name = command.partition(" ")[0]
+    note = f"{name} chosen"
     shown = plan.state is State.APPROVED or (plan.state is State.DRAFT and plan.waiting_on is not WaitingOn.RUNNER)
     if choices == plan.choices:
         return moved(plan, f"{note}: as it was")
-    plan = changed(plan, choices=choices)
+    if plan.bound and (kept := wished(plan, event, command)) is not None:
+        return kept
+    plan = changed(plan, choices=choices, wishes=others(plan, name))
     if not shown:
         return moved(plan, note)
     plan, effects = ask_anew(plan)

@@ -33,6 +33,8 @@ PATH = 120
 """Characters shown of one path."""
 NAME = 80
 """Characters shown of a name: a check, an agent, a model."""
+CHOICE = 400
+"""Characters shown of a command that chooses an agent or a budget: all of it."""
 GATES = 30
 """Rows of the checks' table; built-in and own together are fewer."""
 CI_CHECKS = 15

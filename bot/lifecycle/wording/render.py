@@ -204,8 +204,9 @@ def say(
     ``verb``, ``teams`` and ``users`` (with spaces between) for not_allowed; ``what`` for needs_another (``requester``
     or ``author``) and approval_void (``plan_comment`` or ``policy``); ``app`` for through_app; ``why`` for not_now and
     dependency_refused; ``issue``, ``how`` and ``children`` for dependency_ended; ``cause`` for plan_held; ``paths``
-    (one a line) for base_conflict; ``head`` for branch_moved; ``word`` for help; ``where``, ``line``, ``reason`` and
-    ``instead`` (``last``, ``defaults``, ``before`` or ``nothing``) for policy_invalid; ``sentence`` for unjudged.
+    (one a line) for base_conflict; ``command`` for wished; ``head`` for branch_moved; ``word`` for help; ``where``,
+    ``line``, ``reason`` and ``instead`` (``last``, ``defaults``, ``before`` or ``nothing``) for policy_invalid;
+    ``sentence`` for unjudged.
     """
     policy = plan.policy if plan is not None else policy or Policy()
     known: defaultdict[str, str] = defaultdict(str, details)

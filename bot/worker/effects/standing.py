@@ -14,6 +14,7 @@ from bot.lifecycle.codeowners import PLACES, owned
 from bot.lifecycle.commands import Verb
 from bot.lifecycle.meanings import MEANINGS
 from bot.lifecycle.permission import Action, Permission
+from bot.lifecycle.rights import is_counted
 from bot.lifecycle.states import Frozen, Gate
 
 if TYPE_CHECKING:
@@ -84,26 +85,41 @@ def files_to_decide(ctx: Context, request: Request, plan: Plan | None, policy: P
     At the plan gate these are the planned ones, at the diff gate the touched ones. Where a report names only some of
     them, the planned ones stand for the rest: the scope check let no other pass.
     """
-    if not policy.approvers.codeowners or request.command.verb is not Verb.APPROVE or plan is None:
+    if not policy.approvers.codeowners or plan is None or plan.revision is None:
         return ()
-    if plan.asked is None or plan.revision is None:
+    gate = _gate(plan, request.command.verb)
+    if gate is None:
         return ()
     paths = plan.revision.document.files
-    if plan.asked[0] is Gate.DIFF and plan.review is not None:
+    if gate is Gate.DIFF and plan.review is not None:
         touched = tuple(file.path for file in plan.review.work.files)
         paths = touched if len(touched) == plan.review.work.files_total else (*touched, *paths)
     texts = (ctx.gateway.file(request.repo, place, ref) for place in PLACES)
     return owned(next((text for text in texts if text is not None), ""), paths)
 
 
+def _gate(plan: Plan, verb: Verb) -> Gate | None:
+    """Return the gate whose approvers such a command takes; None where one person is enough."""
+    if verb is Verb.APPROVE:
+        return plan.asked[0] if plan.asked else None
+    return Gate.PLAN if is_counted(verb, plan) else None
+
+
 def fallen(
     ctx: Context, request: Request, plan: Plan | None, policy: Policy, files: Sequence[Owned]
 ) -> tuple[int, ...]:
-    """Return who approved before and could not do so now: without the right, no more an owner, or withdrawn."""
-    if request.command.verb is not Verb.APPROVE or plan is None or plan.halfway is None:
+    """Return who said so before and could not do so now: without the right, no more an owner, or withdrawn."""
+    if plan is None:
         return ()
-    earlier = [a for a in plan.halfway.approvals if a.by.id != request.actor.id]
+    earlier = [a for a in _said_before(plan, request.command.verb) if a.by.id != request.actor.id]
     return tuple(a.by.id for a in earlier if not (_stands(ctx, plan, a) and _may_still(ctx, plan, a, policy, files)))
+
+
+def _said_before(plan: Plan, verb: Verb) -> tuple[Approval, ...]:
+    """Return the approvals, or the wishes, that such a command may complete."""
+    if verb is Verb.APPROVE:
+        return plan.halfway.approvals if plan.halfway else ()
+    return tuple(said for wish in plan.wished if wish.name == verb for said in wish.approvals)
 
 
 def _may_still(ctx: Context, plan: Plan, approval: Approval, policy: Policy, files: Sequence[Owned]) -> bool:

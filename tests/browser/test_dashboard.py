@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from selenium.webdriver.common.keys import Keys
 
 from bot.lifecycle.states import State, Via, WaitingOn
 from tests.browser.sights import BILLING, HIDDEN, SHOP
@@ -54,42 +53,70 @@ def test_another_persons_private_repository_is_invisible(browser: Browser, sight
 
 def test_deciding_on_the_page_is_deciding_by_comment(browser: Browser, sights: Sights) -> None:
     village = sights.village
-    by_page, by_comment = village.planned(), village.planned()
+    by_page, by_comment = village.planned(files=["shop/basket.py"]), village.planned(files=["shop/till.py"])
     address = f"/plans/{village.plan(by_page).uid}"
     sights.sign_in(browser, "alice", address)
     browser.use("Approve the plan")
     village.alice.comment(by_comment, "/approve")
     village.settle()
     browser.until(lambda: "Done: approve" in browser.text)
+    village.runner(by_page).execute({"shop/basket.py": "rounded"})
+    village.runner(by_comment).execute({"shop/till.py": "rounded"})
     browser.scripts(on=False)
     browser.open(sights.at(address))
-    browser.focus(browser.named("Reject this plan"))
-    browser.press(Keys.ENTER)
+    browser.use("Read and decide")
+    browser.use("Approve the diff")
+    assert "Recorded: approve" in browser.text
+    village.alice.comment(by_comment, "/approve")
+    village.settle()
+    browser.use("Look again")
+    assert "Done: approve" in browser.text
+    assert village.stands(by_page) == village.stands(by_comment) == "pr_open, waits for merge"
+    same(village, by_page, by_comment)
+
+
+def test_ending_and_beginning_anew_on_the_page_is_doing_so_by_comment(browser: Browser, sights: Sights) -> None:
+    village = sights.village
+    by_page, by_comment = village.planned(), village.planned()
+    address = f"/plans/{village.plan(by_page).uid}"
+    sights.sign_in(browser, "alice", address)
+    browser.scripts(on=False)
     browser.focus(browser.named("Why not (told to later attempts)"))
     browser.press("Too early.")
     browser.use("Reject")
-    assert "Recorded: reject" in browser.text
     village.alice.comment(by_comment, "/reject Too early.")
     village.settle()
     browser.use("Look again")
     assert "Done: reject" in browser.text
+    browser.open(sights.at(address))
+    browser.use("Plan it anew")
+    village.alice.comment(by_comment, "/plan")
+    village.settle()
+    browser.use("Look again")
+    assert "Done: plan" in browser.text
+    browser.use("Round the total")
+    assert browser.url == sights.at(f"/plans/{village.plan(by_page).uid}"), "the new try"
+    same(village, by_page, by_comment)
+
+
+def same(village: Village, by_page: int, by_comment: int) -> None:
+    """Compare what came of an issue on the page with what came of another by comments."""
     assert course(village, by_page) == course(village, by_comment)
-    assert ways(village, by_page) == [Via.DASHBOARD]
-    assert ways(village, by_comment) == [Via.COMMAND]
+    assert set(ways(village, by_page)) == {Via.DASHBOARD}
+    assert set(ways(village, by_comment)) == {Via.COMMAND}
     assert [said for said in village.thread(by_comment) if not said.startswith("alice: ")] == village.thread(by_page)
 
 
 def course(village: Village, issue: int) -> list[tuple[str | None, ...]]:
     """What the journal tells of an issue, but for the names that differ from plan to plan."""
     plan = village.plan(issue)
-    own = re.compile(rf"#{issue}\b|{plan.uid}|[0-9a-f]{{12,64}}|\brun \d+")
+    own = re.compile(rf"#\d+|{plan.uid}|[0-9a-f]{{12,64}}|\brun \d+")
     return [(e.event, e.from_state, e.to_state, e.actor_login, own.sub("·", e.note)) for e in village.journal(issue)]
 
 
-def ways(village: Village, issue: int) -> list[Via]:
-    """How the plan's approvals were given."""
-    approval = village.plan(issue).plan_approval
-    return [] if approval is None else [approval.via]
+def ways(village: Village, issue: int) -> list[str]:
+    """How people said what the journal has of them, after the label."""
+    return [entry.details["via"] for entry in village.journal(issue) if entry.actor_id][1:]
 
 
 @pytest.fixture(scope="module")

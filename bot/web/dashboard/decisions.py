@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from bot.lifecycle.commands import Verb
 from bot.lifecycle.offers import offers
-from bot.lifecycle.states import Via
+from bot.lifecycle.states import Gate, Via
 from bot.web import deeds, views
 from bot.web.dashboard.frame import visit
 from bot.web.refusal import Refused
@@ -87,11 +87,16 @@ def add_to(pages: Blueprint, house: House) -> None:
 
 
 def panel(plan: Plan, tries: Sequence[Brief], who: Visit) -> dict[str, Any]:
-    """Return what the forms of a plan's pages are made of: what somebody could do, of all there is to do."""
+    """Return what the forms of a plan's pages are made of: what somebody could do, of all there is to do.
+
+    They are on the page that shows what is up for decision.
+    """
     later = [each.state for each in tries if each.try_number > plan.try_number]
+    up = views.up(plan)
     return {
+        "decided_on": "dashboard.diff" if up is not None and up.gate is Gate.DIFF else "dashboard.plan",
         "offered": offers(plan, who.onlooker.person, who.permissions[plan.repo.id], later),
-        "up": views.up(plan),
+        "up": up,
         "asks": ASKS,
         "picks": PICKS,
         "things": _things(plan),

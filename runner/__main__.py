@@ -78,6 +78,8 @@ def run(settings: Settings, job: str) -> int:
         return 0 if runner.run(job) else 1
     except BlockingIOError:
         say(f"run: job {job} is running on this machine already")
+    except TimeoutError as error:
+        say(f"run: {error}")
     except ClientError as error:
         say(f"claim: {error}")
     except Ending as interrupted:
@@ -122,6 +124,8 @@ def clean_after(settings: Settings, job: str) -> int:
             _send(settings, job)
     except BlockingIOError:
         say(f"clean: job {job} still runs; nothing was touched")
+    except TimeoutError as error:
+        say(f"clean: {error}")
     except _TimeUp:
         say("clean: no time left; the next start goes on with it")
     finally:

@@ -58,4 +58,5 @@ def _run(program: str, *arguments: str | Path) -> int:
         stderr=subprocess.DEVNULL,
         timeout=DEADLINE_SECONDS,
         check=False,
+        close_fds=False,
     ).returncode

@@ -231,6 +231,7 @@ class Git:
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 start_new_session=True,
+                close_fds=False,
             )
             output = bytearray()
             try:

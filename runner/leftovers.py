@@ -8,18 +8,18 @@ and the job ends at once instead of after the bot's patience.
 from __future__ import annotations
 
 import json
-import time
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner import folders, process
+from runner import folders, locks, process
 from runner.clearing import clean_leftover, clean_leftovers
 from runner.contract import Outcome, Report
 from runner.git import GitError
 from runner.meter.ledger import LEDGER_FILE, read_ledger
 from runner.report import KEY_FILE, LOCK_FILE, REPORT_FILE, SPEC_FILE, Spool
-from runner.store import POLL_SECONDS, ObjectStore, StoreError, flock, salvage_ref
+from runner.store import ObjectStore, StoreError, salvage_ref
 from runner.terms import LogTerms
 
 if TYPE_CHECKING:
@@ -37,17 +37,16 @@ KEEP = KEEP_DAYS * DAY
 
 @contextmanager
 def alone(home: Path, job: str, patience: float = 0) -> Iterator[None]:
-    """Hold the job's lock, which ends with the process.
+    """Hold the job's lock: nobody else is at work on the job, nor is anything that a killed runner had begun.
 
-    Raises BlockingIOError where another process has it, after so many seconds.
+    Raises BlockingIOError where another process has it, after so many seconds, and TimeoutError where what a killed
+    one had begun does not end.
     """
-    end = time.monotonic() + patience
-    with (Spool(home / "jobs").folder(job) / LOCK_FILE).open("w") as file:
-        while not flock(file):
-            if time.monotonic() >= end:
-                raise BlockingIOError
-            time.sleep(POLL_SECONDS)
+    handle = locks.take(Spool(home / "jobs").folder(job) / LOCK_FILE, patience)
+    try:
         yield
+    finally:
+        os.close(handle)
 
 
 def kept_sentence(spec: JobSpec, runner: str, sha: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -10,7 +9,8 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Self
 
-from runner.store import POLL_SECONDS, StoreError
+from runner.locks import POLL_SECONDS, flock
+from runner.store import StoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,9 +86,7 @@ class Place:
         path = self._lock_file
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not flock(handle):
             os.close(handle)
             return None
         if not path.exists() or not os.path.samestat(os.fstat(handle), path.stat()):

@@ -8,7 +8,6 @@ compares with that. Objects are never pruned here, because running plans borrow 
 
 from __future__ import annotations
 
-import fcntl
 import re
 import time
 from contextlib import contextmanager
@@ -20,12 +19,12 @@ from runner.commits import Commits, DiffStat, Entry
 from runner.filetree import FileTree
 from runner.folders import fresh, give, remove
 from runner.git import NETWORK_SECONDS, OBJECT_NAME, Auth, Git, GitError
+from runner.locks import POLL_SECONDS, flock
 from runner.workrepo import WorkRepository
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
-    from typing import TextIO
 
     from runner.folders import Owner
 
@@ -39,8 +38,6 @@ FETCH_TRIES = 5
 """How often branches are looked up again that moved while they were fetched."""
 LOCK_SECONDS = 300.0
 """For another job's change of refs to end."""
-POLL_SECONDS = 0.02
-"""Between two looks at a lock that another job holds."""
 PUSHABLE = re.compile(r"plan/[A-Za-z0-9][A-Za-z0-9._-]*")
 """The only branches this program pushes: never a default branch, whatever is asked for."""
 FSCK_MESSAGE = re.compile(r"\b[0-9a-f]{40,64}: ([a-zA-Z]+):")
@@ -113,7 +110,7 @@ class ObjectStore(Commits):
         self._record.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with (self._record.parent / f"{self.repository_id}.{what}").open("w") as lock:
             end = time.monotonic() + seconds
-            while not flock(lock):
+            while not flock(lock.fileno()):
                 if time.monotonic() > end:
                     raise StoreError(f"The repository's store is held by another job for {seconds:.0f} s; say /retry.")
                 time.sleep(POLL_SECONDS)
@@ -315,12 +312,3 @@ class ObjectStore(Commits):
         if old:
             self.drop_refs(*old)
         return tuple(name.removeprefix(SALVAGE) for name in old)
-
-
-def flock(file: TextIO) -> bool:
-    """Lock a file until it is closed; False where another process holds it."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

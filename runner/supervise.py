@@ -56,6 +56,12 @@ def processes() -> Table:
     return found
 
 
+def start_of(pid: int) -> int | None:
+    """Return when a living process started, in clock ticks since boot; None where there is none of this id."""
+    row = _stat(pid)
+    return row[1] if row else None
+
+
 def _stat(pid: int) -> tuple[int, int] | None:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - pathlib would double the start-up time
@@ -187,6 +193,11 @@ def _stopped(command: int, runner: socket.socket) -> bool:
     return handle not in ready
 
 
+def _is_gone(runner: socket.socket) -> bool:
+    """Whether the runner died before this process was born: it may be thought of as cleaned up already."""
+    return bool(select.select([runner], [], [], 0)[0]) and not runner.recv(1, socket.MSG_PEEK)
+
+
 def _leave_keyring() -> None:
     """Get a session keyring of our own (session-keyring(7)): what the runner's holds is no business of the tree's."""
     number = KEYCTL.get(os.uname().machine)
@@ -201,6 +212,8 @@ def main(arguments: list[str]) -> int:
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
     _leave_keyring()
+    if _is_gone(runner):
+        return 1
     try:
         pid = _start(command, limits)
     except OSError as error:

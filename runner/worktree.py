@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from runner import folders
+from runner import folders, process
 from runner.filetree import FileTree
 from runner.git import GitError
 from runner.place import UNNAMED, Lock, Place, State
@@ -352,11 +352,13 @@ class Workspace:
 
 
 def clear(store: ObjectStore, plan_uid: str, lock: Lock) -> str | None:
-    """Salvage and remove a plan's folder; return what was salvaged. The lock must be held."""
+    """End what still works there, salvage, and remove the folder; return what was salvaged. The lock must be held."""
     place = Place(store.home, store.repository_id, plan_uid)
     if not os.path.lexists(place.folder):
         return None
     saved, state = None, place.state()
+    if state:
+        process.kill_leftovers(state.job)
     if state and state.step in {"open", "closed"} and store.has(state.head):
         saved = Workspace(store, plan_uid, state, lock, None).salvage()
     forget(store, plan_uid)

@@ -65,6 +65,7 @@ def _run(folder: Path) -> dict[str, Any]:
             capture_output=True,
             timeout=SECONDS,
             check=False,
+            close_fds=False,
         )
         report = json.loads(ended.stdout)
     except subprocess.TimeoutExpired:

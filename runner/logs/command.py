@@ -8,12 +8,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from runner.locks import flock
 from runner.logs import EVENTS_FILE, LOG_FILE, STDOUT_FILE
 from runner.logs.events import Answered, Asked, Changed, Ended, Ran, parse
 from runner.logs.shelf import runs
 from runner.logs.story import Story, moment, spent
 from runner.report import LOCK_FILE
-from runner.store import flock
 from runner.untrusted import ESCAPES, visible
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _abandoned(run: Run) -> bool:
     """
     try:
         with (run.folder.parent / LOCK_FILE).open() as file:
-            return flock(file)
+            return flock(file.fileno())
     except FileNotFoundError:
         return True
     except OSError:

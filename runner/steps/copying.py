@@ -54,6 +54,7 @@ def _cp(sources: Sequence[Path], target: Path) -> None:
         stderr=subprocess.PIPE,
         timeout=COPY_SECONDS,
         check=False,
+        close_fds=False,
     )
     if ended.returncode:
         said = ended.stderr.decode("utf-8", "replace").strip().splitlines()

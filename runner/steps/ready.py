@@ -9,7 +9,6 @@ so that nothing which a branch decided is ever used for another.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -27,6 +26,7 @@ from runner.gates.scope import LOCK_FILES, unplanned
 from runner.gates.verdict import failed
 from runner.git import split
 from runner.globs import any_match
+from runner.locks import flock
 from runner.report import write_atomically
 from runner.steps import copying
 from runner.steps.confined import Confined, environment
@@ -231,14 +231,9 @@ class Ready:
         locks = self._job.settings.home / "locks"
         locks.mkdir(parents=True, exist_ok=True, mode=0o700)
         with (locks / f"ready-{self._cache.name}-{key}.lock").open("w") as file:
-            while True:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    self._job.watch.check()
-                    time.sleep(WAIT_SECONDS)
-                else:
-                    break
+            while not flock(file.fileno()):
+                self._job.watch.check()
+                time.sleep(WAIT_SECONDS)
             yield
 
     def _expire(self) -> None:

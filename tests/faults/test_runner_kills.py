@@ -29,8 +29,8 @@ ROOT = Path(__file__).parents[2]
 OTHER = "otherone"
 NEVER = 10**6
 """A moment that no run reaches."""
-AGENT_SHARE = 0.2
-"""Of all kills, those while the agent is at work; the others come between two deeds of the runner."""
+AGENT_SHARE, START_SHARE = 0.2, 0.2
+"""Of all kills, those while the agent is at work, and while a program is started; the others come between two deeds."""
 WORK = """
 me = sys.argv[1].split('/')[-4]
 stop = int(sys.argv[-1])
@@ -60,13 +60,11 @@ AGENT_MOMENTS = (1, 2, 3, 4)
 
 @dataclass(frozen=True)
 class Kill:
-    """One death: before which deed of the runner, or at which moment of the agent's work."""
+    """One death: before which deed of the runner, in which start of a program, or where in the agent's work."""
 
-    deed: int
-    agent: int
-
-    def __str__(self) -> str:
-        return f"agent at {self.agent}" if self.agent else f"before deed {self.deed}"
+    deed: int = 0
+    start: int = 0
+    agent: int = 0
 
 
 class Drill:
@@ -86,22 +84,24 @@ class Drill:
         """Prepare a job that is as short as can be."""
         return self.lab.spec("", agents=self.lab.coded(SHORT), gates=(), plan_uid=uid, branch=branch)
 
-    def start(self, job: str, deed: int) -> subprocess.Popen[bytes]:
-        command = [sys.executable, str(MORTAL), str(deed), str(self.lab.folder / "deeds"), "run", "--job", job]
+    def start(self, job: str, kill: Kill) -> subprocess.Popen[bytes]:
+        moment = (str(kill.deed or NEVER), str(kill.start or NEVER))
+        command = [sys.executable, str(MORTAL), *moment, str(self.lab.folder / "deeds"), "run", "--job", job]
         environment = {**self.lab.environment, "PYTHONPATH": str(ROOT)}
         return subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
-    def deeds(self) -> int:
-        """Count what the runner does in a job that nobody disturbs."""
-        with self.start(self.job(0).job, NEVER) as process:
+    def deeds(self) -> tuple[int, int]:
+        """Count what the runner does in a job that nobody disturbs: deeds, and starts of programs among them."""
+        with self.start(self.job(0).job, Kill()) as process:
             output, _ = process.communicate(timeout=120)
         assert process.returncode == 0, output
-        return int((self.lab.folder / "deeds").read_text())
+        deeds, starts = (self.lab.folder / "deeds").read_text().split()
+        return int(deeds), int(starts)
 
     def strike(self, kill: Kill) -> None:
         """Kill one runner; then everything must be as if it had never been, but for the work, which is kept."""
         spec = self.job(kill.agent)
-        with self.start(spec.job, kill.deed or NEVER) as process:
+        with self.start(spec.job, kill) as process:
             output, _ = process.communicate(timeout=120)
         assert process.returncode in {-9, 0, 1}, output
         folder = self.lab.home / "jobs" / spec.job
@@ -110,6 +110,7 @@ class Drill:
         for following in (self.next_job(UID, "plan/7"), self.next_job(OTHER, "plan/8")):
             report = self.lab.carry_out(following)
             assert report.outcome is Outcome.VERIFIED, (kill, report, self.lab.said[-30:])
+            assert self.lab.left() == [], kill
         if owed:
             self.outcomes[self.lab.bot.reports[spec.job].outcome] += 1
         assert work is None or self._kept(spec.job, work), (kill, work, self.lab.bot.reports.get(spec.job))
@@ -180,12 +181,13 @@ def drill(tmp_path: Path) -> Iterator[Drill]:
     lab.close()
 
 
-def drawn(seed: int, count: int, deeds: int) -> list[Kill]:
+def drawn(seed: int, count: int, deeds: int, starts: int) -> list[Kill]:
     """The deaths of a seed, spread over the whole of a job."""
     rng = random.Random(seed)
-    agent = round(count * AGENT_SHARE)
-    moments = [Kill(0, rng.choice(AGENT_MOMENTS)) for _ in range(agent)]
-    moments += [Kill(deed, 0) for deed in rng.sample(range(1, deeds + 1), count - agent)]
+    agent, start = round(count * AGENT_SHARE), round(count * START_SHARE)
+    moments = [Kill(agent=rng.choice(AGENT_MOMENTS)) for _ in range(agent)]
+    moments += [Kill(start=number) for number in rng.sample(range(1, starts + 1), start)]
+    moments += [Kill(deed=deed) for deed in rng.sample(range(1, deeds + 1), count - agent - start)]
     rng.shuffle(moments)
     return moments
 
@@ -207,12 +209,11 @@ def test_twenty_jobs_that_start_at_the_same_instant_all_succeed(drill: Drill) ->
     outcomes = {spec.job: lab.bot.reports[spec.job].outcome for spec in specs if spec.job in lab.bot.reports}
     assert outcomes == {spec.job: Outcome.VERIFIED for spec in specs}, said
     assert all(lab.tip(branch) for branch in plans.values())
-    drill.assert_clean(Kill(0, 0))
+    drill.assert_clean(Kill())
 
 
 def test_a_few_kills_of_the_runner(drill: Drill) -> None:
-    deeds = drill.deeds()
-    for kill in drawn(11, 4, deeds):
+    for kill in drawn(11, 4, *drill.deeds()):
         drill.strike(kill)
     assert drill.outcomes[Outcome.LOST] > 0, drill.outcomes
 
@@ -222,7 +223,7 @@ def test_a_few_kills_of_the_runner(drill: Drill) -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_twenty_five_kills_of_the_runner(drill: Drill, seed: int) -> None:
     deeds = drill.deeds()
-    for kill in drawn(seed, 25, deeds):
+    for kill in drawn(seed, 25, *deeds):
         drill.strike(kill)
         print(kill)
     print(deeds, dict(drill.outcomes))

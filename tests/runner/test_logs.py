@@ -16,6 +16,7 @@ from runner import __main__ as cli
 from runner.agents.events_claude import ClaudeEvents
 from runner.agents.readers import BUILT_IN, GenericEvents
 from runner.contract import Outcome
+from runner.locks import flock
 from runner.logs import EVENTS_FILE, LOG_FILE, STDOUT_FILE
 from runner.logs import record as record_module
 from runner.logs.command import FOLLOW_SECONDS, NoLogError, Request, show
@@ -26,7 +27,6 @@ from runner.logs.story import code
 from runner.report import LOCK_FILE
 from runner.steps.redact import Redactor
 from runner.steps.sieve import HOLD, Sieve
-from runner.store import flock
 from runner.terms import LogTerms
 from tests.runner.lab import Lab
 
@@ -277,7 +277,7 @@ def test_what_is_not_clear_is_answered_with_what_there_is(log: RunLog, tmp_path:
     show(tmp_path, Request("o/calc#7"), out)
     assert b"- Ended: not yet, or killed with its runner" in out.getvalue()
     with (log.folder.parent / LOCK_FILE).open("w") as lock:
-        assert flock(lock)
+        assert flock(lock.fileno())
         show(tmp_path, Request("o/calc#7", follow=0.0), out)
     began = time.monotonic()
     for form in ("log", "raw"):

@@ -6,6 +6,7 @@ import contextlib
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
+from runner import supervise
 from runner.process import MARKER, Ended, Limits, StartError, kill_leftovers, run
 
 if TYPE_CHECKING:
@@ -269,6 +271,16 @@ def test_a_killed_runner_takes_its_tree_along(lab: Lab) -> None:
     process.kill()
     process.wait()
     until(lambda: lab.alive() == [])
+
+
+def test_a_supervisor_that_is_born_after_its_runners_death_starts_nothing(tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair()
+    ours.close()
+    command = [sys.executable, "-I", "-S", supervise.__file__, str(theirs.fileno()), "5", "{}"]
+    with theirs:
+        ended = subprocess.run([*command, "touch", "started"], pass_fds=[theirs.fileno()], cwd=tmp_path, check=False)
+    assert ended.returncode == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_a_killed_runner_and_supervisor_left_is_found_by_its_mark(lab: Lab) -> None:

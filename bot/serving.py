@@ -24,6 +24,7 @@ from bot.github.sign_in import AppSignIn
 from bot.intake import webhook
 from bot.store.engine import open_store
 from bot.store.throttles import write_limits
+from bot.timely import Timely
 from bot.tracing import traced
 from bot.web import dashboard, files, hooks, login_pages, metrics, rest_pages, runner_pages, schema
 from bot.web.app import create_app
@@ -239,13 +240,14 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         super().__init__()
 
     def load_config(self) -> None:
-        """Set gunicorn up; its own environment variables and files are not read."""
+        """Set gunicorn up: neither its own environment variables and files count, nor what headers say of a proxy."""
         host, port = self._settings.listen
         options: dict[str, Any] = {
             "bind": f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
             "workers": self._processes,
-            "worker_class": "gthread",
+            "worker_class": Timely,
             "threads": WEB_THREADS,
+            "forwarded_allow_ips": "",
             "max_requests": 0,
             "graceful_timeout": GRACE_SECONDS,
             "control_socket_disable": True,

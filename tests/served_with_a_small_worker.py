@@ -1,4 +1,7 @@
-"""The server of the product with a worker that only says what happens to it: ``python FILE NOTES PROCESSES``."""
+"""The server of the product, with little patience, and a worker that only says what happens to it.
+
+``python FILE NOTES PROCESSES``
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from bot import timely
 from bot.serving import Parts, Server
 from bot.settings import from_environment
 from bot.store.migrate import migrate
@@ -37,4 +41,5 @@ class SmallWorker:
 
 settings = from_environment(os.environ)
 migrate(settings.database_url)
+timely.ARRIVAL_SECONDS, timely.ANSWERED_SECONDS = 0.5, 1.0
 Server(settings, make_worker=SmallWorker, processes=int(sys.argv[2])).run()

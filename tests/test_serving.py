@@ -5,17 +5,26 @@ from __future__ import annotations
 import hashlib
 import hmac
 import signal
+import socket
 import stat
+import time
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
+from gunicorn.config import Config
+from gunicorn.workers.gthread import TConn
 
+from bot import timely
+from bot.serving import WEB_THREADS
+from bot.timely import Timely
 from tests.processes import DEADLINE, answers, free_port, started, until
 from tests.web.lab import GitHub, github, settings_of
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Iterator
 
 __all__ = ["github"]
 
@@ -66,6 +75,42 @@ def test_every_process_has_its_worker_from_start_to_end(tmp_path: Path, github: 
         assert end(process) == 0
     assert str(process.pid) not in notes(said, "started")
     assert sorted(notes(said, "started")) == sorted(notes(said, "stopped"))
+
+
+@contextmanager
+def held(port: int, head: bytes) -> Iterator[None]:
+    """All threads of a process busy with connections of which nothing more is heard."""
+    with ExitStack() as open_:
+        for _ in range(WEB_THREADS):
+            open_.enter_context(socket.create_connection(("127.0.0.1", port))).sendall(head)
+        yield
+
+
+def test_nobody_holds_the_threads_for_long(tmp_path: Path, github: GitHub) -> None:
+    port, log = free_port(), tmp_path / "log"
+    url = f"http://127.0.0.1:{port}"
+    with started("-P", SMALL, str(tmp_path / "notes"), "1", settings=settings_at(port, github, tmp_path), log=log):
+        until(answers(f"{url}/healthz"), "alive", log)
+        for head in (b"GET /healthz HTTP/1.1\r\n", b"POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"):
+            with held(port, head):
+                until(answers(f"{url}/healthz"), f"free of {head[:20]!r}", log)
+        as_proxy = httpx.get(f"{url}/there/metrics", headers={"SCRIPT_NAME": "/there"}, timeout=20)
+        assert as_proxy.status_code == 404, "what a client sends does not move an address"
+    assert "Traceback" not in log.read_text(), log.read_text()
+
+
+def test_an_answer_that_nobody_takes_is_given_up() -> None:
+    worker, (ours, theirs) = Timely(0, 0, [], None, 30, Config(), None), socket.socketpair()
+    connection = TConn(worker.cfg, ours, None, None)
+    with closing(worker.tmp), ours, theirs:
+        for seconds, word in ((0, b"in time"), (timely.ARRIVAL_SECONDS, b"while it is made")):
+            worker._since[connection] = time.monotonic() - seconds
+            worker.murder_pending()
+            ours.sendall(word)
+            assert theirs.recv(100) == word
+        worker._since[connection] = time.monotonic() - timely.ANSWERED_SECONDS
+        worker.murder_pending()
+        assert theirs.recv(100) == b"", "closed"
 
 
 def test_web_alone_works_nothing_off(tmp_path: Path, github: GitHub) -> None:

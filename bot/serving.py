@@ -31,7 +31,7 @@ from bot.web.app import create_app
 from bot.web.books import Books
 from bot.web.catalogue import Catalogue
 from bot.web.dashboard.frame import House
-from bot.web.limits import ASKING, DOING, Limiter
+from bot.web.limits import ASKING, DOING, LOOKING, Limiter
 from bot.web.login import Login
 from bot.web.oidc import Keys, Verifier
 from bot.web.people import People
@@ -160,6 +160,7 @@ def _house(parts: Parts, login: Login, rest: RestApi) -> House:
         books=rest.books,
         people=rest.people,
         login=login,
+        looking=Limiter(LOOKING, parts.now),
         doing=rest.doing,
         github=parts.settings.github_url,
         now=parts.now,

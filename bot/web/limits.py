@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 REQUESTS_A_MINUTE = 300
 """Requests of one person to the API, in each process: five a second, as programs ask."""
+PAGES_A_MINUTE = 300
+"""Pages that one person loads, in each process: five a second, which many open windows that refresh don't come near."""
 DEEDS_AN_HOUR = 120
 """Decisions and new plans of one person, in each process: more than anybody reads."""
 MINUTE, HOUR = 60.0, 3_600.0
@@ -32,6 +34,7 @@ class Rate:
 
 
 ASKING = Rate(REQUESTS_A_MINUTE, MINUTE, "requests a minute")
+LOOKING = Rate(PAGES_A_MINUTE, MINUTE, "pages a minute")
 DOING = Rate(DEEDS_AN_HOUR, HOUR, "decisions and new plans an hour")
 
 

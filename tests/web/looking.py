@@ -18,7 +18,7 @@ from bot.web.app import create_app
 from bot.web.books import Books
 from bot.web.catalogue import Catalogue
 from bot.web.dashboard.frame import House
-from bot.web.limits import DOING, Limiter
+from bot.web.limits import DOING, LOOKING, Limiter, Rate
 from bot.web.login import Login
 from bot.web.people import People
 from bot.web.sessions import Sessions
@@ -155,7 +155,13 @@ class _Reader(HTMLParser):
             self.page.faults.append(f"closed at a wrong place: {tag}")
 
 
-def looks(store: Store, now: Callable[[], float], person: Person, permissions: dict[int, Permission]) -> Looker:
+def looks(
+    store: Store,
+    now: Callable[[], float],
+    person: Person,
+    permissions: dict[int, Permission],
+    looking: Rate = LOOKING,
+) -> Looker:
     """Let somebody who is signed in look at a dashboard of their own."""
     shows, vault = Shows(person, permissions), Vault(Keyring(), SESSIONS)
     sessions = Sessions(store, NoSignIn(), vault, now)
@@ -166,6 +172,7 @@ def looks(store: Store, now: Callable[[], float], person: Person, permissions: d
         books=Books(store, now),
         people=People(store, shows, now),
         login=login,
+        looking=Limiter(looking, now),
         doing=Limiter(DOING, now),
         github=GITHUB,
         now=now,

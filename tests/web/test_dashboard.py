@@ -16,6 +16,7 @@ from bot.store import deliveries, plans
 from bot.store.engine import Store, open_store
 from bot.store.schema import deliveries as deliveries_table
 from bot.store.schema import journal as journal_table
+from bot.web.limits import MINUTE, Rate
 from runner.contract import GateResult, GateStatus
 from tests.lifecycle import stories
 from tests.web import company
@@ -238,6 +239,17 @@ def test_what_is_said_where_there_is_no_page(store: Store) -> None:
     alice.browser.delete_cookie("twogate", domain="localhost")
     away = alice.get("/costs?period=90d")
     assert (away.status, away.answer.location) == (303, "/login?next=%2Fcosts%3Fperiod%3D90d")
+
+
+def test_who_loads_pages_without_end_is_told_when_to_come_back(store: Store) -> None:
+    now, few = [NOW], Rate(3, MINUTE, "pages a minute")
+    alice = looks(store, lambda: now[0], ALICE, EVERYWHERE, few)
+    assert [alice.get(path).status for path in ("/", "/plans/none", "/runners")] == [200, 404, 200]
+    page = alice.get("/")
+    assert (page.status, page.faults, page.answer.headers["Retry-After"]) == (429, [], "60")
+    assert "more than 3 pages a minute: come back in 60 seconds" in page.text
+    now[0] += MINUTE
+    assert alice.get("/").status == 200
 
 
 def test_an_empty_house_says_what_to_do(store: Store) -> None:

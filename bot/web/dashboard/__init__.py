@@ -47,6 +47,7 @@ def blueprint(house: House) -> Blueprint:
     @pages.before_request
     def who_looks() -> None:
         onlooker = house.login.onlooker()
+        house.looking.count(onlooker.person.id)
         with house.store.read() as tx:
             known = plans.repositories(tx)
         g.visit = Visit(onlooker, house.people.sees(onlooker), known)

@@ -66,6 +66,8 @@ class House:
     books: Books
     people: People
     login: Login
+    looking: Limiter
+    """How often one person may load a page."""
     doing: Limiter
     """How often one person may do something."""
     github: str

@@ -5,7 +5,7 @@ const waiting = (part) => document.hidden || part.contains(document.activeElemen
 
 const renew = async (part) => {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
-  if (!answer.ok || answer.redirected) return false;
+  if (!answer.ok || answer.redirected) return answer.status === 429 || answer.status >= 500;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const fresh = page.getElementById(part.id);
   if (fresh && fresh.innerHTML !== part.innerHTML && !waiting(part)) part.replaceChildren(...fresh.childNodes);

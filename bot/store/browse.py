@@ -237,11 +237,11 @@ def journal_page(
     return [_as_logged(row) for row in tx.execute(query, **mark)]
 
 
-def journal_of(tx: Tx, plan_uid: str) -> list[Logged]:
-    """Return a plan's lines of the journal, the oldest first."""
+def journal_of(tx: Tx, plan_uid: str, after: int | None, limit: int) -> list[Logged]:
+    """Return a plan's lines of the journal, the oldest first, from behind the line of that number."""
     c = journal.c
-    query = select(c.id, c.repository_id, *_ENTRY).where(c.plan_uid == plan_uid).order_by(c.id)
-    return [_as_logged(row) for row in tx.execute(query)]
+    query = select(c.id, c.repository_id, *_ENTRY).where(c.plan_uid == plan_uid, c.id > (after or 0))
+    return [_as_logged(row) for row in tx.execute(query.order_by(c.id).limit(limit))]
 
 
 _PLAN_KEY = (plans.c.created_at, plans.c.uid)

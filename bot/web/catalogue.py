@@ -152,11 +152,18 @@ class Catalogue:
         items = [views.line(each, repos[each.repository_id]) for each in page]
         return wire.Page(items=items, next=marks.written((page[-1].id,)) if more else None)
 
-    def journal_of(self, seen: Collection[int], uid: str) -> list[wire.JournalLine]:
-        """Return the whole journal of a plan, the oldest line first."""
+    def journal_of(
+        self, seen: Collection[int], uid: str, cursor: str | None = None, limit: int = wire.USUAL_ROWS
+    ) -> wire.Page[wire.JournalLine]:
+        """Return lines of a plan's journal, the oldest first."""
         plan = self.whole(seen, uid)
         with self.store.read() as tx:
-            return [views.line(each, plan.repo) for each in browse.journal_of(tx, uid)]
+            found = browse.journal_of(tx, uid, marks.number(cursor), limit + 1)
+        page, more = _cut(found, limit)
+        return wire.Page(
+            items=[views.line(each, plan.repo) for each in page],
+            next=marks.written((page[-1].id,)) if more else None,
+        )
 
 
 def _cut(found: Sequence[T], limit: int) -> tuple[Sequence[T], bool]:

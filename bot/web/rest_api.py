@@ -15,7 +15,7 @@ from bot.web import deeds, views
 from bot.web.openapi import CSV, operation
 from bot.web.people import NOT_VISIBLE, Entrance
 from bot.web.refusal import Refused
-from bot.wire.asking import JobsWanted, LinesWanted, PeriodWanted, PlansWanted, Where
+from bot.wire.asking import JobsWanted, LinesWanted, PageWanted, PeriodWanted, PlansWanted, Where
 
 if TYPE_CHECKING:
     from bot.lifecycle.accounts import Accounts
@@ -119,10 +119,17 @@ class RestApi:
         """Return what a plan has cost so far."""
         return self.catalogue.costs(self._seen(ask), ask.names["uid"])
 
-    @operation("GET", "/plans/{uid}/journal", "List all that happened to a plan", answer=wire.Page[wire.JournalLine])
+    @operation(
+        "GET",
+        "/plans/{uid}/journal",
+        "List what happened to a plan, the oldest line first",
+        answer=wire.Page[wire.JournalLine],
+        query=PageWanted,
+    )
     def plan_journal(self, ask: Ask) -> wire.Page[wire.JournalLine]:
-        """Return the whole journal of a plan, the oldest line first."""
-        return wire.Page(items=self.catalogue.journal_of(self._seen(ask), ask.names["uid"]), next=None)
+        """Return a page of a plan's journal, the oldest line first."""
+        query: PageWanted = ask.query
+        return self.catalogue.journal_of(self._seen(ask), ask.names["uid"], query.cursor, query.limit)
 
     @operation(
         "POST",

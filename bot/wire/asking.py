@@ -29,13 +29,17 @@ class Where(Asked):
     """``owner/name``; without it all that the person sees."""
 
 
-class Paged(Where):
+class PageWanted(Asked):
     """Which page."""
 
     cursor: Annotated[str, StringConstraints(max_length=200)] | None = None
     """``next`` of the page before."""
     limit: Annotated[int, Field(ge=1, le=MOST_ROWS)] = USUAL_ROWS
     """Rows of the page."""
+
+
+class Paged(PageWanted, Where):
+    """Which page, and of which repository."""
 
 
 class PlansWanted(Paged):

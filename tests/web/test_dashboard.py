@@ -12,8 +12,9 @@ from sqlalchemy import event, func, select
 from bot.lifecycle.deeds import Deed
 from bot.lifecycle.permission import Permission
 from bot.lifecycle.states import State, WaitingOn
-from bot.store import deliveries, plans
+from bot.store import deliveries, journal, plans
 from bot.store.engine import Store, open_store
+from bot.store.journal import Entry
 from bot.store.schema import deliveries as deliveries_table
 from bot.store.schema import journal as journal_table
 from bot.web.limits import MINUTE, Rate
@@ -266,13 +267,19 @@ def test_an_empty_house_says_what_to_do(store: Store) -> None:
 
 
 def test_pages_lead_on_to_every_line(store: Store) -> None:
-    company.found(store, 100, NOW)
-    alice, seen, path = looker(store), 0, "/audit?event=approved"
-    while path:
-        page = alice.get(path)
-        seen += page.text.count('<th scope="row"')
-        path = next((found["href"] for _, found in page.elements if found.get("rel") == "next"), "")
-    with store.read() as tx:
-        c = journal_table.c
-        known = tx.execute(select(func.count()).where(c.event == "approved")).scalar_one()
-    assert seen == known > 50
+    plan = company.found(store, 100, NOW)[0]
+    with store.write() as tx:
+        for number in range(250):
+            journal.append(tx, Entry(f"line {number}", plan.lane, NOW, "status_posted", "s", plan.uid))
+    alice, c = looker(store), journal_table.c
+    for start, row, mine in (
+        ("/audit?event=approved", '<th scope="row"', c.event == "approved"),
+        (f"/plans/{plan.uid}/timeline", "<strong>", c.plan_uid == plan.uid),
+    ):
+        seen, path = 0, start
+        while path:
+            page = alice.get(path)
+            seen += page.text.count(row)
+            path = next((found["href"] for _, found in page.elements if found.get("rel") == "next"), "")
+        with store.read() as tx:
+            assert seen == tx.execute(select(func.count()).where(mine)).scalar_one() > 50, start

@@ -15,8 +15,9 @@ from bot.lifecycle.commands import Verb
 from bot.lifecycle.plan import Person, Repo
 from bot.lifecycle.states import Via
 from bot.settings import from_environment
-from bot.store import deliveries, jobs, plans
+from bot.store import deliveries, jobs, journal, plans
 from bot.store.engine import Store, open_store
+from bot.store.journal import Entry
 from bot.web import deeds
 from bot.web.limits import DEEDS_AN_HOUR, HOUR, MINUTE, REQUESTS_A_MINUTE
 from bot.web.people import People
@@ -125,6 +126,20 @@ def test_what_github_hides_is_not_there_whatever_is_guessed(api: Api) -> None:
     assert api.get("/plans", stranger).json == {"items": [], "next": None}
     assert api.get("/jobs", ann, plan="cafe0002").json["items"] == []
     assert api.deeds() == 0
+
+
+def test_a_plans_journal_is_read_page_by_page_from_its_beginning(api: Api) -> None:
+    ann, query = api.person(), {"limit": "2"}
+    with api.store.write() as tx:
+        for number, uid in enumerate(("cafe0001", "cafe0002") * 5):
+            journal.append(tx, Entry(f"line {number}", "7:1", number, "approved", "s", uid))
+    found = []
+    while query:
+        page = api.get("/plans/cafe0001/journal", ann, **query).json
+        found += page["items"]
+        assert len(page["items"]) <= 2
+        query = {"limit": "2", "cursor": page["next"]} if page["next"] else {}
+    assert [line["at"][17:19] for line in found] == ["00", "02", "04", "06", "08"]
 
 
 def test_nobody_is_told_anything_without_a_proof(api: Api) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flask import request
+from flask import request, url_for
 
 from bot.lifecycle.wording.links import Links
 from bot.store import browse, plan_costs
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from runner.contract import GateResult
     from runner.terms import Budget
 
-MOST_EVENTS = 300
-"""Lines of the journal on a plan's page, the latest; the audit log has all."""
+ROWS = 100
+"""Lines of the journal on a page of a plan's timeline."""
 VERDICTS = {
     "already_done": "Already done",
     "needs_information": "The agent asks before it plans",
@@ -107,8 +107,9 @@ def add_to(pages: Blueprint, house: House) -> None:
     @pages.get("/plans/<uid>/timeline")
     def timeline(uid: str) -> Response:
         found = _find(house, uid)
-        page = house.catalogue.journal(visit().seen, JournalFilters(plan=uid), limit=MOST_EVENTS)
-        return _tab(house, found, "timeline.html", lines=page.items, cut=page.next is not None)
+        page = house.catalogue.journal(visit().seen, JournalFilters(plan=uid), request.args.get("cursor"), ROWS)
+        on = url_for("dashboard.timeline", uid=uid, cursor=page.next) if page.next else ""
+        return _tab(house, found, "timeline.html", lines=page.items, on=on)
 
 
 def _find(house: House, uid: str) -> Found:

@@ -10,6 +10,8 @@ SCENARIOS ?=
 UNIT ?= CreatePlan
 WITH ?= HEAD work-tree
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Container images often forbid compiled files; without them each process that a test starts compiles what it loads.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 

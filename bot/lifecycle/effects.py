@@ -194,6 +194,15 @@ class MarkSuperseded(_Effect):
     revision: int
 
 
+class FoldReview(_Effect):
+    """Write over a diff review's comment that it is no longer up for decision, and fold it away."""
+
+    kind: Literal["fold_review"] = "fold_review"
+    priority: Literal[Priority.SHOW] = Priority.SHOW
+    number: int
+    comment_id: int
+
+
 class MakeChild(_Effect):
     """Open the issue of one part of a plan that is being split."""
 
@@ -368,6 +377,7 @@ Effect = Annotated[
     | Acknowledge
     | PostPlan
     | MarkSuperseded
+    | FoldReview
     | MakeChild
     | OpenChild
     | ReadCi

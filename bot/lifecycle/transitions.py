@@ -330,6 +330,7 @@ def transition(plan: Plan, event: ev.Event) -> Step:
     """Return what an event does to a plan. The plan comes back with the next version, also where nothing changed."""
     step = recommendations.beside(plan, event) or _step(plan, event).then(*spending.shown(plan, event))
     stands = (step.plan.state, step.plan.waiting_on) == (plan.state, plan.waiting_on)
+    step = step.then(*diff.folded(plan, step.plan))
     update = {"version": plan.version + 1, "since": plan.since if stands else event.at}
     return Step(step.plan.model_copy(update=update), step.effects, step.note)
 

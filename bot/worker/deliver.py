@@ -46,6 +46,7 @@ WRITING: dict[str, Callable[[Context, Claimed, Any], Done]] = {
     "acknowledge": posts.acknowledge,
     "post_plan": posts.post_plan,
     "mark_superseded": posts.mark_superseded,
+    "fold_review": posts.fold_review,
     "make_child": split.make_child,
     "open_child": split.open_child,
     "post_review": posts.post_review,

@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 NOT_TOO_LATE = frozenset(
     {
-        *("show_status", "refresh_review", "update_pull", "mark_superseded", "open_child", "say"),
+        *("show_status", "refresh_review", "update_pull", "mark_superseded", "fold_review", "open_child", "say"),
         *("judge_head", "judge_group", "show_policy_check", "delete_branch", "delete_next"),
         *("tell_costs", "tell_week"),
     }

@@ -8,10 +8,10 @@ from bot.lifecycle import effects as fx
 from bot.lifecycle import events as ev
 from bot.lifecycle.patches import line_at, sections
 from bot.lifecycle.states import HoldCause, State, Via, WaitingOn
-from runner.contract import Feedback, JobKind
+from runner.contract import Feedback, JobKind, Outcome
 from runner.results import Unit
 from tests.lifecycle import stories
-from tests.lifecycle.makers import HEAD, said
+from tests.lifecycle.makers import HEAD, UID, report, said, work
 from tests.lifecycle.stepping import STATUS, keys, plan, put, unchanged
 
 REMARK = Feedback(
@@ -144,3 +144,21 @@ def test_a_patch_comes_apart_by_its_files():
 )
 def test_a_line_is_found_as_the_patch_leaves_it(path, number, text):
     assert line_at(PATCH, path, number) == text
+
+
+def test_a_diff_is_folded_once_other_work_has_its_place_and_what_was_approved_stays():
+    begun = put(IN_REVIEW, revise("One is enough."))
+    assert ":outdated:2" not in keys(begun), "nothing newer is there to look at"
+    done = report(f"{UID}-4", Outcome.VERIFIED, work=work("e" * 40))
+    verified = put(begun.plan, ev.WorkVerified(at=501.0, source="r", job=f"{UID}-4", report=done))
+    assert ":outdated:2" in keys(verified)
+    (fold,) = (effect for effect in verified.effects if isinstance(effect, fx.FoldReview))
+    assert (fold.number, fold.comment_id) == (2, stories.GREEN.comment_id)
+    further = put(stories.STATUS["pr_open"], revise("Smaller.", branch_head=HEAD))
+    assert further.plan.rework is not None
+    assert not [effect for effect in further.effects if isinstance(effect, fx.FoldReview)]
+    dropped = put(stories.STATUS["rework-in_review"], said(ev.CancelRequested, 500.0))
+    assert dropped.plan.rework is None
+    assert [e.number for e in dropped.effects if isinstance(e, fx.FoldReview)] == [
+        stories.STATUS["rework-in_review"].review.number
+    ]

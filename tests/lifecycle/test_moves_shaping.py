@@ -76,7 +76,7 @@ def test_a_rewrite_that_failed_is_tried_again_as_what_it_was(kind):
 def test_splitting_the_work_in_review_drops_it():
     step = put(AT_DIFF_GATE, said(ev.SplitRequested))
     assert (step.plan.state, step.plan.plan_approval, step.plan.review) == (State.DRAFT, None, None)
-    assert keys(step) == ["-4:dispatch", ":check:2:8", STATUS]
+    assert keys(step) == ["-4:dispatch", ":check:2:8", STATUS, ":outdated:2"]
 
 
 def test_a_text_posted_again_is_the_text_that_was_remarked_on():

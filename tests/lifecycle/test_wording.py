@@ -203,6 +203,7 @@ def texts() -> dict[str, str]:
     found["plan-posted-again"] = render.plan_comment(stories.plan(), again)
     found["child-issue"] = "\n\n".join(render.child_issue(stories.plan(split=stories.SPLIT), stories.SPLIT, 3))
     found["superseded"] = render.superseded(found["plan-plan"], 3)
+    found["outdated"] = render.outdated(render.review_comment(REVIEWABLE, stories.COST, stories.COMPARE))
     found["superseded-by-parts"] = render.superseded(found["plan-plan"], None)
     for name, plan in stories.STATUS.items():
         found[f"status-{name}"] = render.status_comment(plan, stories.COST)

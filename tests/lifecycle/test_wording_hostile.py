@@ -152,6 +152,7 @@ def everywhere(text: str) -> dict[str, str]:
     found["title-of-a-report"], found["report"] = render.reported_issue(strange, policy)
     confined = plan.model_copy(update={"review": review.model_copy(update={"sandbox": sandbox})})
     found["review"] = render.review_comment(confined, cost, stories.COMPARE)
+    found["outdated"] = render.outdated(found["review"])
     found["check"] = render.check_run(plan, text)[1]
     title, found["pull-request"] = render.pull_request(plan, cost)
     found["title"] = title
@@ -191,6 +192,7 @@ def test_foreign_text_stays_in_its_place(text):
         "status": "lists what can be said here.",
         "check": "for issue #12.",
         "superseded": "</details>",
+        "outdated": "</details>",
         "pull-request": "plans rewritten):",
     }
     shown = everywhere(text)

@@ -274,6 +274,7 @@ def test_a_plan_is_shown_whole_or_not_at_all():
         render.plan_comment(stories.plan(), Revision(number=1, document=document(summary="x" * (room + 2))))
     assert caught.value.length > WHOLE
     assert len(render.superseded(whole, 2)) <= WHOLE
+    assert len(render.outdated(whole)) <= WHOLE
 
 
 def test_a_superseded_text_that_grew_too_long_is_cut_outside_of_its_code():

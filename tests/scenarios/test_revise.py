@@ -36,6 +36,8 @@ def test_revised_work_goes_on_from_its_commit_and_asks_for_a_new_approval(villag
     )
     assert village.stands(issue) == "in_review, waits for diff_decision"
     assert village.pulls() == []
+    assert village.text(issue, "review 2").startswith("**No longer up for decision.**")
+    assert not village.text(issue, "review 3").startswith("**No longer")
     village.alice.comment(issue, "/approve")
     village.settle()
     (pull,) = village.pulls()

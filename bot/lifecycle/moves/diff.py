@@ -18,6 +18,16 @@ NOTHING_TO_CHANGE = "nothing to change was said; write it behind /revise, or com
 NOT_SHOWN = "its diff is not posted yet; look at it first, then say what to change"
 
 
+def folded(before: Plan, plan: Plan) -> tuple[fx.Effect, ...]:
+    """Return what folds the diff that a step put out of the plan: other work took its place, or it was dropped."""
+    review = before.review
+    kept = (plan.review, plan.rework.review if plan.rework else None)
+    if review is None or review.comment_id is None or review.number in {each.number for each in kept if each}:
+        return ()
+    key = f"{plan.uid}:outdated:{review.number}"
+    return (fx.FoldReview(key=key, number=review.number, comment_id=review.comment_id),)
+
+
 def revise(plan: Plan, event: events.ReviseRequested) -> Step:
     """Go on with the work by what people said of it; whatever of its diff was approved is over."""
     review = plan.review

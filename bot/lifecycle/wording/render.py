@@ -83,13 +83,23 @@ def child_issue(plan: Plan, split: Split, position: int) -> tuple[str, str]:
 
 def superseded(comment_text: str, by_number: int | None) -> str:
     """Return an old revision's comment, folded away under the sentence that a newer one counts; None: that parts do."""
-    whole = fill("superseded", text=comment_text, by=by_number)
+    return _kept("superseded", comment_text, by=by_number)
+
+
+def outdated(comment_text: str) -> str:
+    """Return a diff review's comment, folded away under the sentence that it is no longer up for decision."""
+    return _kept("outdated", comment_text)
+
+
+def _kept(template: str, text: str, **values: Any) -> str:
+    """Return a comment's text within what says that it no longer counts; its end is cut where both don't fit."""
+    whole = fill(template, text=text, **values)
     if len(whole) <= limits.BODY:
         return whole
     note = "\n\n(The end is cut.)"
-    room = limits.BODY - (len(whole) - len(comment_text)) - len(note) - limits.NAME
-    kept = comment_text[:room].rpartition("\n")[0] or comment_text[:room]
-    return fill("superseded", text=f"{kept}{open_fence(kept)}{note}", by=by_number)
+    room = limits.BODY - (len(whole) - len(text)) - len(note) - limits.NAME
+    kept = text[:room].rpartition("\n")[0] or text[:room]
+    return fill(template, text=f"{kept}{open_fence(kept)}{note}", **values)
 
 
 def status_comment(plan: Plan, cost: PlanCost, *, web: str = GITHUB) -> str:

@@ -66,7 +66,7 @@ def refresh_review(ctx: Context, claimed: Claimed, _effect: RefreshReview) -> Do
         plan = plans.get(tx, claimed.plan_uid or "")
     if plan is None or plan.review is None or plan.review.comment_id is None:
         return Done("no review is posted")
-    text = marked(review_key(plan, plan.review), review_text(ctx, plan, plan.review))
+    text = marked(review_key(plan, plan.review.number), review_text(ctx, plan, plan.review))
     try:
         ctx.gateway.edit_comment(plan.repo, plan.review.comment_id, text)
     except Missing:

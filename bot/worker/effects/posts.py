@@ -17,8 +17,18 @@ from bot.worker.context import Done, found, plan_of
 from bot.worker.effects.texts import plan_key, sha256
 
 if TYPE_CHECKING:
+    from bot.github.gateway import Comment
     from bot.lifecycle.costs import PlanCost
-    from bot.lifecycle.effects import Acknowledge, ConcludeCheck, MarkSuperseded, PostPlan, PostReview, Say, ShowStatus
+    from bot.lifecycle.effects import (
+        Acknowledge,
+        ConcludeCheck,
+        FoldReview,
+        MarkSuperseded,
+        PostPlan,
+        PostReview,
+        Say,
+        ShowStatus,
+    )
     from bot.lifecycle.plan import Plan, Review, Revision
     from bot.store.outbox import Claimed
     from bot.worker.context import Context
@@ -125,7 +135,26 @@ def mark_superseded(ctx: Context, claimed: Claimed, effect: MarkSuperseded) -> D
     newer = next(shown, None)  # none where the plan was split
     note, _, _ = wording.superseded("", newer).partition("\n")
     text = written if written.startswith(note) else wording.superseded(written, newer)
-    refusal = ctx.gateway.supersede(plan.repo, comment, marked(key, text))
+    return _folded(ctx, claimed, plan, comment, marked(key, text))
+
+
+def fold_review(ctx: Context, claimed: Claimed, effect: FoldReview) -> Done:
+    """Say at the top of a diff review that it is no longer up for decision."""
+    plan = plan_of(ctx, claimed)
+    try:
+        comment = ctx.gateway.comment(plan.repo, effect.comment_id)
+    except Missing:
+        return Done("its comment was deleted")
+    key = review_key(plan, effect.number)
+    written = comment.body.removeprefix(marked(key, ""))
+    note, _, _ = wording.outdated("").partition("\n")
+    text = written if written.startswith(note) else wording.outdated(written)
+    return _folded(ctx, claimed, plan, comment, marked(key, text))
+
+
+def _folded(ctx: Context, claimed: Claimed, plan: Plan, comment: Comment, body: str) -> Done:
+    """Give a comment that no longer counts its text, and fold it away where GitHub lets the bot."""
+    refusal = ctx.gateway.supersede(plan.repo, comment, body)
     if refusal is None:
         return Done("marked and minimised")
     event = ev.EffectFailed(at=ctx.now(), source=claimed.key, effect="minimise", sentence=str(refusal))
@@ -147,7 +176,7 @@ def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:
         external_id=check_mark(plan, effect.head),
         actions=BUTTONS,
     )
-    key, body = review_key(plan, review), review_text(ctx, plan, review)
+    key, body = review_key(plan, review.number), review_text(ctx, plan, review)
     where = review.thread or plan.issue_number
     up = ctx.gateway.put_up(plan.repo, where, effect.head, check, key, body, first=claimed.first)
     comment = up.comment
@@ -163,9 +192,9 @@ def post_review(ctx: Context, claimed: Claimed, effect: PostReview) -> Done:
     return found(claimed, event, f"comment {comment.id}")
 
 
-def review_key(plan: Plan, review: Review) -> str:
+def review_key(plan: Plan, number: int) -> str:
     """Return the mark of a diff review's comment."""
-    return f"{plan.uid}:review:{review.number}"
+    return f"{plan.uid}:review:{number}"
 
 
 def review_text(ctx: Context, plan: Plan, review: Review) -> str:

@@ -55,6 +55,7 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
         settings.webhook_secret,
         settings.client_secret,
         settings.metrics_token,
+        settings.chat_webhook,
         password,
     )
     return tuple(sorted((secret for secret in known if secret and len(secret) >= LEAST_SECRET), key=len, reverse=True))
@@ -80,8 +81,11 @@ class _Clean(logging.Formatter):
         return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(record.created))}.{int(record.msecs):03d}Z"
 
     def fault(self, record: logging.LogRecord) -> str | None:
-        """Return the exception with its trace."""
-        return self.clean(self.formatException(record.exc_info)) if record.exc_info and record.exc_info[0] else None
+        """Return the exception with its trace, indented, so that none of its lines passes for a record."""
+        if not record.exc_info or not record.exc_info[0]:
+            return None
+        lines = self.clean(self.formatException(record.exc_info)).split("\n")
+        return "\n".join(f"  {self.line(line)}" for line in lines)
 
 
 class Text(_Clean):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bot.lifecycle.happened import Happened, Share
     from runner.contract import JobKind, Outcome, Usage
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001 - some spreadsheets take these for the others
 """Beginnings that make a spreadsheet compute a cell; text that has one gets an apostrophe before it."""
 
 

@@ -29,10 +29,12 @@ if TYPE_CHECKING:
 def by_name(
     tx: Tx, since: float, until: float, repositories: Collection[int] | None = None
 ) -> dict[str, list[History]]:
-    """Return the same as :func:`in_period` by ``owner/name``, as each repository's newest plan names it."""
+    """Return the same as :func:`in_period` by ``owner/name``; two that bore a name one after the other are one."""
     names = plans_of.repositories(tx)
-    found = in_period(tx, since, until, repositories)
-    return {f"{names[number].owner}/{names[number].name}": histories for number, histories in found.items()}
+    found: dict[str, list[History]] = defaultdict(list)
+    for number, histories in in_period(tx, since, until, repositories).items():
+        found[f"{names[number].owner}/{names[number].name}"] += histories
+    return dict(found)
 
 
 def in_period(

@@ -56,6 +56,7 @@ class PostgreSQL:
         self.writer = create_engine(
             url.set(drivername="postgresql+psycopg"),
             pool_pre_ping=True,
+            hide_parameters=True,
             pool_timeout=POOL_SECONDS,
             connect_args={
                 "connect_timeout": CONNECT_SECONDS,

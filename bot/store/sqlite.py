@@ -96,7 +96,7 @@ class SQLite:
 
 
 def _engine(url: URL, *, begin: str, query_only: bool) -> Engine:
-    engine = create_engine(url)
+    engine = create_engine(url, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from pydantic import FiniteFloat, TypeAdapter
+from pydantic import FiniteFloat, StringConstraints, TypeAdapter
 
 from bot.web.refusal import Refused
 
@@ -22,7 +22,8 @@ STRANGE = "This cursor is none of ours: leave it out to begin, and take `next` o
 
 T = TypeVar("T")
 
-_PAIR: TypeAdapter[tuple[float, str]] = TypeAdapter(tuple[FiniteFloat, str])
+_NAME = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,64}$")]
+_PAIR: TypeAdapter[tuple[float, str]] = TypeAdapter(tuple[FiniteFloat, _NAME])
 _NUMBER: TypeAdapter[tuple[int]] = TypeAdapter(tuple[int])
 _LARGEST = 2**63 - 1
 

@@ -42,6 +42,9 @@ NOBODY = 0
 class Secrets(Protocol):
     """What senders know: :class:`bot.crypto.HookSecrets`."""
 
+    def keep(self, secret: str) -> bytes:
+        """Return a sender's own as it is stored."""
+
     def of(self, repository_id: int, generation: int) -> str:
         """Return the bot's own secret for a repository."""
 
@@ -52,14 +55,16 @@ class Secrets(Protocol):
 def blueprint(store: Store, secrets: Secrets, now: Callable[[], float]) -> Blueprint:
     """Return ``POST /hooks/jam/<owner>/<name>`` and ``POST /hooks/issue/<owner>/<name>``."""
     pages = Blueprint("hooks", __name__, url_prefix="/hooks")
+    nobodys = secrets.keep(secrets.of(NOBODY, NOBODY))
 
     @pages.post("/<any(jam, issue):tracker>/<owner>/<name>")
     def take(tracker: str, owner: str, name: str) -> Response:
         request.max_content_length = LARGEST_BYTES
         body = request.get_data()
         hook, terms = _known(store, owner, name)
-        right = _secrets(secrets, hook, terms)
-        if not any(proven(secret, request.headers, body, now()) for secret in right) or hook is None:
+        right = _secrets(secrets, hook, terms, nobodys)
+        proofs = [proven(secret, request.headers, body, now()) for secret in right]
+        if not any(proofs) or hook is None:
             raise Refused(401, "Nothing of this name takes reports with this secret: see `twogate admin hook-secret`.")
         return jsonify({"status": _taken(store, hook.repo, terms, Tracker(tracker), body)})
 
@@ -85,16 +90,15 @@ def _known(store: Store, owner: str, name: str) -> tuple[hooks.Hook | None, Hook
     """Return the repository and what its policy, as it was read last, says of hooks."""
     with store.read() as tx:
         hook = hooks.named(tx, owner, name)
-        policy = policies.last_valid(tx, hook.repo.id) if hook else None
+        policy = policies.last_valid(tx, hook.repo.id if hook else NOBODY)
     return hook, policy.hooks if policy else HookTerms()
 
 
-def _secrets(secrets: Secrets, hook: hooks.Hook | None, terms: HookTerms) -> list[str]:
-    """Return ours and, where it is of this generation of the policy, the sender's own."""
+def _secrets(secrets: Secrets, hook: hooks.Hook | None, terms: HookTerms, nobodys: bytes) -> tuple[str, str]:
+    """Return ours and, where it is of this generation of the policy, the sender's own; else one that nobody knows."""
     ours = secrets.of(hook.repo.id if hook else NOBODY, terms.generation)
     told = hook.signs_with if hook and hook.generation == terms.generation else None
-    theirs = secrets.kept(told) if told else None
-    return [ours, theirs] if theirs else [ours]
+    return ours, secrets.kept(told or nobodys) or ours
 
 
 def _taken(store: Store, repo: Repo, terms: HookTerms, tracker: Tracker, body: bytes) -> str:

@@ -101,17 +101,16 @@ class People:
         return Onlooker(holder.person, token, Entrance.API, holder.speaks)
 
     def _holder(self, key: str, token: str) -> Holder:
-        if self._strangers.get(key):
-            raise Refused(UNAUTHORISED, UNPROVED)
+        self._not_strange(key)
         if self._strangers.count() >= MOST_STRANGERS and not self._holders.had(key):
             raise Refused(503, CROWD, retry_after=int(BELIEVED_SECONDS))
-        try:
-            with self.answering(token):
-                return self._holders.put(key, self._gateway.holder(token))
-        except Refused as refusal:
-            if refusal.status == UNAUTHORISED:
-                self._strangers.put(key, value=True)
-            raise
+        with self.answering(token):
+            return self._holders.put(key, self._gateway.holder(token))
+
+    def _not_strange(self, key: str) -> None:
+        """Raise ``Refused`` for a token that GitHub has just not accepted, which is not shown to it again at once."""
+        if self._strangers.get(key):
+            raise Refused(UNAUTHORISED, UNPROVED)
 
     def sees(self, onlooker: Onlooker) -> dict[int, Permission]:
         """Return which of the bot's repositories GitHub shows to the onlooker, by number, and what they may do there.
@@ -119,6 +118,7 @@ class People:
         Raises ``Refused``: 401 where their token is no longer good, 503 with ``Retry-After`` where GitHub can't say.
         """
         key = _hash(onlooker.token)
+        self._not_strange(key)
         shown = self._shown.get(key)
         with self._store.read() as tx:
             known = plans.repository_ids(tx)
@@ -178,6 +178,7 @@ class People:
             yield
         except Unproved as error:
             self.forget(token)
+            self._strangers.put(_hash(token), value=True)
             raise Refused(UNAUTHORISED, UNPROVED) from error
         except RetryAt as error:
             pause = max(TROUBLE_SECONDS, math.ceil(error.at - self._now()))

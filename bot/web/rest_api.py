@@ -96,7 +96,7 @@ class RestApi:
         wanted: wire.NewPlan = ask.body
         seen = self._seen(ask, wanted.repository)
         self.doing.count(ask.who.person.id)
-        (repo,) = (repo for number, repo in self._repositories().items() if number in seen)
+        repo = self._repositories()[max(seen)]
         return deeds.create(self.store, self.people, ask.who, repo, wanted, ask.key)
 
     @operation("GET", "/plans/{uid}", "Show a plan", answer=wire.PlanDetail)

@@ -4,11 +4,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import insert
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from bot.store import deliveries
 from bot.store.deliveries import NewDelivery
 from bot.store.engine import StoreUnavailable
+from bot.store.schema import repositories
 
 if TYPE_CHECKING:
     from bot.store.engine import Store
@@ -37,6 +39,13 @@ def test_a_guid_is_taken_once(store: Store) -> None:
     assert add(store, new("a", lane="other")) == [False]
     assert next_guid(store) == "a"
     assert add(store, new("a")) == [False]
+
+
+def test_a_statement_that_fails_tells_no_value(store: Store) -> None:
+    row = {"id": 1, "owner": "octo", "name": "private words", "installation_id": 3}
+    with pytest.raises(IntegrityError) as fault, store.write() as tx:
+        tx.execute(insert(repositories).values([row, row]))
+    assert "private" not in str(fault.value)
 
 
 def test_what_is_taken_is_what_was_added(store: Store, clock: Clock) -> None:

@@ -7,9 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import pytest
+from sqlalchemy import update
 
 from bot.lifecycle.periods import PeriodError, last_days
 from bot.store.engine import open_store
+from bot.store.schema import repositories
 from bot.web.books import FRESH_SECONDS, KEPT_SECONDS, MOST_WAITING, Books
 from bot.web.refusal import Refused
 from tests.web import company
@@ -45,6 +47,9 @@ def test_old_figures_are_shown_while_new_ones_are_worked_out(sqlite_url: str) ->
     clock.at = much_later = later + KEPT_SECONDS
     assert asked(books) == (20, much_later), "what is too old is not shown"
     assert books.book({SEEN.copy().pop()}, "90d", period).accounts.total.asked < 20
+    with store.write() as tx:
+        tx.execute(update(repositories).values(name="shop"))
+    assert books.book(SEEN, "91d", period).accounts.total.asked == 20, "repositories that bear one name are all counted"
 
     def none(_now: float) -> tuple[float, float]:
         raise PeriodError("none")

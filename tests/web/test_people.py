@@ -66,8 +66,11 @@ def test_githubs_word_is_believed_for_a_minute(lab: Lab, people: People) -> None
     assert people.sees(vic) == {}
     del lab.github.standin.hub.tokens[vic.token]
     lab.clock.at += BELIEVED_SECONDS
-    assert refusal(people.sees, vic).status == 401
-    assert refusal(people.of_token, vic.token).status == 401
+    start = len(control.log())
+    for _ in range(3):
+        assert refusal(people.sees, vic).status == 401, "as of a session whose person has revoked the App"
+        assert refusal(people.of_token, vic.token).status == 401
+    assert len(control.log(start)) == 1, "GitHub shuts out who shows it bad tokens again and again"
 
 
 def test_a_token_that_is_none_never_reaches_github(lab: Lab, people: People) -> None:

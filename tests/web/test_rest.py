@@ -42,6 +42,8 @@ NUMBERS = itertools.count(1)
 SAW = "a" * 64
 NOBODYS = "fedcba98"
 PROBLEM = "application/problem+json"
+NUL = "cursor=WzEuMCwiYVx1MDAwMGIiXQ"
+"""``[1.0,"a\\u0000b"]``, which PostgreSQL can't be asked about."""
 
 
 @dataclass
@@ -208,7 +210,17 @@ def test_the_longest_text_of_any_letters_is_taken(api: Api) -> None:
 
 def test_addresses_are_read_to_the_letter(api: Api) -> None:
     ann = api.person()
-    for query in ("limit=0", "limit=101", "limit=x", "state=open", "stat=draft", "held=maybe", "cursor=W10", "issue=0"):
+    for query in (
+        "limit=0",
+        "limit=101",
+        "limit=x",
+        "state=open",
+        "stat=draft",
+        "held=maybe",
+        "cursor=W10",
+        NUL,
+        "issue=0",
+    ):
         refused(api.http.get(f"/api/v1/plans?{query}", headers=ann), 400)
     refused(api.http.get("/api/v1/plans?limit=3&limit=4", headers=ann), 400)
     for query in ("month=2026-13", "month=9999-01", "days=0", "days=367"):

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from runner.contract.base import Sha
-from runner.contract.report import GateResult, Usage
+from runner.contract.base import MAX_GATES, MAX_RUNS, Sha
+from runner.contract.report import MAX_ATTEMPT, GateResult, Usage
 from runner.results import Line, Message
 
 
@@ -26,8 +26,8 @@ class Progress(Message):
     """A heartbeat: where the job is."""
 
     phase: Phase
-    attempt: int = 0
-    usage: tuple[Usage, ...] = ()
+    attempt: int = Field(default=0, ge=0, le=MAX_ATTEMPT)
+    usage: tuple[Usage, ...] = Field(default=(), max_length=MAX_RUNS)
     lines: tuple[Line, ...] = Field(default=(), max_length=20)
 
 
@@ -44,7 +44,7 @@ class PushTokenRequest(Message):
     """Asks for the right to push exactly one commit."""
 
     sha: Sha
-    gates: tuple[GateResult, ...]
+    gates: tuple[GateResult, ...] = Field(max_length=MAX_GATES)
 
 
 class PushToken(Message):

@@ -8,7 +8,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from runner.contract.base import CONTRACT_VERSION, MAX_PATHS, JobId, Sha, Tail
+from runner.contract.base import (
+    CONTRACT_VERSION,
+    MAX_GATES,
+    MAX_PATHS,
+    MAX_RUNS,
+    Count,
+    JobId,
+    Moment,
+    Seconds,
+    Sha,
+    Tail,
+)
 from runner.results import (
     ExecutionSummary,
     Inspection,
@@ -38,9 +49,6 @@ MAX_REACHED = 20
 """Addresses of model APIs of which a report tells."""
 MAX_USD = Decimal(10**18)
 """More than any run costs, and a number that can be added up and printed."""
-
-Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
-"""As many as an integer of a database holds."""
 
 
 class Outcome(StrEnum):
@@ -107,7 +115,7 @@ class GateResult(Message):
     name: Line
     blocking: bool
     status: GateStatus
-    seconds: float = Field(ge=0)
+    seconds: Seconds
     summary: Line
     tail: Tail = ""
     first_error: Line = ""
@@ -149,7 +157,7 @@ class Usage(Message):
     usd: Decimal | None = Field(default=None, ge=0, le=MAX_USD)
     usd_source: UsdSource = UsdSource.UNKNOWN
     price_date: Line | None = None
-    seconds: float = Field(ge=0)
+    seconds: Seconds
     complete: bool = True
     """False where the run was cut off, so that the figures read "at least"."""
     calls: Count | None = None
@@ -168,18 +176,18 @@ class FileChange(Message):
     path: Text
     """UTF-8 with undecodable bytes escaped as ``\\xNN``."""
     status: Literal["added", "modified", "deleted", "renamed", "mode"]
-    added: int | None
-    removed: int | None
+    added: Count | None
+    removed: Count | None
 
 
 class Collision(Message):
     """Another plan's branch that conflicts with this one: whichever is merged second has to be merged by hand."""
 
-    issue: int
+    issue: Count
     branch: Line
     head: Sha
     paths: tuple[Text, ...] = Field(max_length=20)
-    paths_total: int
+    paths_total: Count
 
 
 class Work(Message):
@@ -188,9 +196,9 @@ class Work(Message):
     base: Sha
     head: Sha
     tree: Sha
-    commits: int
+    commits: Count
     files: tuple[FileChange, ...] = Field(max_length=MAX_PATHS)
-    files_total: int
+    files_total: Count
     patch: Annotated[str, StringConstraints(max_length=MAX_PATCH)]
     patch_cut: bool
     summary: ExecutionSummary | None
@@ -245,17 +253,17 @@ class Report(Message):
     inspection: Inspection | None = None
     conflicts: tuple[Text, ...] = ()
     """Paths in conflict, for ``base_conflict`` and conflict jobs."""
-    gates: tuple[GateResult, ...] = ()
-    detected_gates: tuple[GateSpec, ...] = ()
+    gates: tuple[GateResult, ...] = Field(default=(), max_length=MAX_GATES)
+    detected_gates: tuple[GateSpec, ...] = Field(default=(), max_length=MAX_GATES)
     """Where the policy names none: the checks recognised at the base commit, for the approver of the plan to see."""
-    usage: tuple[Usage, ...] = ()
+    usage: tuple[Usage, ...] = Field(default=(), max_length=MAX_RUNS)
     prompts: tuple[PromptUsed, ...] = Field(default=(), max_length=MAX_PROMPTS)
     lessons: tuple[Lesson, ...] = Field(default=(), max_length=MAX_LESSONS)
     """What a job without a branch learned, validated: it waits on the plan."""
     asked: tuple[Text, ...] = Field(default=(), max_length=MAX_LESSONS)
     """Questions that agents put to the people."""
-    attempts: int = 0
-    check_seconds: float | None = Field(default=None, ge=0)
+    attempts: int = Field(default=0, ge=0, le=MAX_ATTEMPT)
+    check_seconds: Seconds | None = None
     """In the repository's checks: on the base, and on what each attempt left."""
     sandbox: SandboxReport | None = None
     notes: tuple[Text, ...] = ()
@@ -266,5 +274,5 @@ class Report(Message):
     salvaged: Sha | None = None
     """The commit under which the runner keeps work that was not pushed."""
     runner: Line
-    started_at: float
-    ended_at: float
+    started_at: Moment
+    ended_at: Moment

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_retry(parked: argparse.ArgumentParser) -> None:
-    below = parked.add_subparsers(metavar="ACTION")
+    below = parked.add_subparsers(metavar="[ACTION]")
     retry = add_command(below, "retry", _retry, "put one back, to be tried afresh")
     retry.add_argument("queue", choices=("delivery", "effect"), help="where it was given up")
     retry.add_argument("id", type=count, help="its number in the list")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import re
 import sys
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from bot.errors import ConfigError, TwogateError
@@ -15,31 +18,59 @@ if TYPE_CHECKING:
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (argparse has no public name for it)
 
-WELL, UNWELL, IMPOSSIBLE = 0, 1, 2
-"""Exit codes: well; something that was asked about is not well; it can't be done as asked."""
+WELL, UNWELL, IMPOSSIBLE, INTERRUPTED = 0, 1, 2, 130
+"""Exit codes: well; something that was asked about is not well; it can't be done as asked; Ctrl-C."""
 
 
 def program() -> argparse.ArgumentParser:
     """Return the parser to which commands are added."""
-    return argparse.ArgumentParser(
+    made = argparse.ArgumentParser(
         prog="twogate",
         description="Turns labelled issues into reviewed pull requests.",
         epilog="Settings are environment variables TWOGATE_*. On the bot's machine a file .env is read beside them.",
     )
+    made.add_argument("--version", action="version", version=f"%(prog)s {version('twogate')}")
+    return made
 
 
 def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
-    """Run the command that is asked for and return its exit code; what can't be done is a sentence on stderr."""
-    arguments = parser.parse_args(argv)
+    """Run the command that is asked for and return its exit code; what can't be done is a sentence on stderr.
+
+    Who reads the output may stop doing so, as ``head`` does: then the rest is not written, and all is well.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that can't show a letter still shows the rest
+    arguments, strange = parser.parse_known_args(argv)
+    if strange:
+        arguments.parser.error(f"unrecognized arguments: {' '.join(strange)}")
     run: Callable[[argparse.Namespace], int] = arguments.run
     try:
-        return run(arguments)
+        code = run(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except ConfigError as error:
         for fault in error.faults:
             print(f"twogate: {fault}", file=sys.stderr)
+        code = IMPOSSIBLE
+    except BrokenPipeError:
+        code = WELL
     except (TwogateError, OSError) as error:
         print(f"twogate: {printable(str(error))}", file=sys.stderr)
-    return IMPOSSIBLE
+        code = IMPOSSIBLE
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    _finish_output()
+    return code
+
+
+def _finish_output() -> None:
+    """Write what is left for stdout; where that takes nothing any more, drop it, so that the end is no second error."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def add_command(
@@ -47,7 +78,7 @@ def add_command(
 ) -> argparse.ArgumentParser:
     """Add a command that ``run`` carries out, and return its parser; ``text`` is its line in the help above it."""
     made = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.", **more)
-    made.set_defaults(run=run)
+    made.set_defaults(run=run, parser=made)
     return made
 
 

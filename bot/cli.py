@@ -1,6 +1,6 @@
 """The command line ``twogate``.
 
-Exit codes: 0 well, 1 something that was asked about is not well, 2 it can't be done as asked.
+Exit codes: 0 well, 1 something that was asked about is not well, 2 it can't be done as asked, 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _migrate(_arguments: argparse.Namespace) -> int:
 
 
 def _data_flow(arguments: argparse.Namespace) -> int:
-    for line in data_flow.told(arguments, found_settings()):
+    for line in data_flow.told(arguments, found_settings):
         print(line)
     return WELL
 

@@ -13,6 +13,7 @@ import re
 import signal
 import sys
 import time
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from runner import housekeeping, prompt_command
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         settings = from_environment(os.environ, offline=parsed.command != "run")
     except SettingsError as faults:
-        say(f"settings: {faults}")
+        print(f"twogate settings: {faults}", file=sys.stderr)
         return 2
     for name in SECRETS:
         os.environ.pop(name, None)
@@ -167,7 +168,8 @@ def _too_slow(_number: int, _frame: FrameType | None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="twogate-runner", description="Runs jobs of the Twogate bot.")
-    commands = parser.add_subparsers(dest="command", required=True)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version('twogate')}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, what in (("run", "carry out one job"), ("clean", "remove what a job left, or all that runs no more")):
         command = commands.add_parser(name, help=what, description=f"{what.capitalize()}.")
         command.add_argument("--job", required=name == "run", type=_job_id, metavar="ID", help="the job's id")

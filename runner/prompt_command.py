@@ -7,9 +7,9 @@ the work stands) there is nothing.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -22,9 +22,6 @@ from runner.memory.checkout import Checkout, CheckoutError
 from runner.program import load, reader
 from runner.promptware import PromptInput, PromptwareError, compose, digest
 from runner.results import PlanDocument, Unit
-
-if TYPE_CHECKING:
-    import argparse
 
 ABOUT = (
     "Print what an agent of a unit would be told, from a checkout and files alone: the instructions and lessons of a "
@@ -41,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unit", choices=[unit.value for unit in Unit], required=True, metavar="UNIT", help=", ".join(Unit)
     )
-    parser.add_argument("--issue", required=True, type=int, metavar="N", help="the issue's number")
+    parser.add_argument("--issue", required=True, type=_issue, metavar="N", help="the issue's number")
     parser.add_argument(
         "--text", default="-", metavar="FILE", help="the issue: its title, an empty line, its body; - for stdin"
     )
@@ -68,6 +65,12 @@ def prompt(parsed: argparse.Namespace) -> int:
         f"{len(parts.lessons)} lessons; marker and result file are stand-ins\n"
     )
     return 0
+
+
+def _issue(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of an issue: give a whole number above 0")
+    return int(text)
 
 
 def _parts(parsed: argparse.Namespace) -> PromptInput:

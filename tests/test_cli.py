@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,10 +24,12 @@ from bot.shipped import shipped
 from bot.store import deliveries, journal, outbox, plans, throttles
 from bot.store.engine import open_store
 from bot.store.migrate import migrate
+from runner.__main__ import main as runner_main
 from tests.processes import run
 from tests.web.lab import GitHub, github, settings_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 __all__ = ["github"]
@@ -103,6 +107,7 @@ def test_every_command_explains_itself(command: list[str], capsys: pytest.Captur
         ["admin", "parked", "retry", "plan", "1"],
         ["admin", "hook-secret", "shop"],
         ["serve", "--processes", "0"],
+        ["plans", "--state", "open"],
     ],
 )
 def test_what_is_no_command_is_said(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,6 +115,80 @@ def test_what_is_no_command_is_said(command: list[str], capsys: pytest.CaptureFi
         main(command)
     assert ended.value.code == 2
     assert "usage: twogate" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["show", "1", "--bogus"], "usage: twogate show "),
+        (["admin", "plans", "--bogus"], "usage: twogate admin plans "),
+        (["costs", "1", "--all"], "A plan's costs are those of its whole life"),
+        (["costs", "1", "--days", "30"], "A plan's costs are those of its whole life"),
+        (["data-flow", "--policy", "none.yml"], "none.yml can't be read: No such file"),
+    ],
+)
+def test_what_does_not_fit_a_command_is_said_first(
+    command: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    try:
+        code = main(command)
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    said = capsys.readouterr()
+    assert (code, said.out, told in said.err) == (2, "", True), said.err
+
+
+def test_an_action_that_may_be_left_out_is_shown_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["admin", "parked", "--help"])
+    assert "usage: twogate admin parked [-h] [ACTION] ..." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("main_of", [main, runner_main])
+def test_both_programs_say_which_they_are(
+    main_of: Callable[[list[str]], int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main_of(["--version"])
+    assert (ended.value.code, capsys.readouterr().out.split()[1]) == (0, version("twogate"))
+
+
+TALKATIVE = r"""
+import sys
+from bot.arguments import add_command, program, run_command
+def run(_):
+    for number in range(100_000):
+        print(number, "\u2026")
+    return 0
+parser = program()
+add_command(parser.add_subparsers(), "talk", run, "talk")
+sys.exit(run_command(parser, ["talk"]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "code", "told"),
+    [
+        ("| head -1", 0, ""),
+        ("> /dev/full", 2, "twogate: [Errno 28] No space left on device\n"),
+        (">&-", 0, ""),
+        ("> /dev/null", 0, ""),
+    ],
+)
+def test_whoever_reads_may_stop(way: str, code: int, told: str) -> None:
+    line = f'"$0" -c "$1" {way}; exit ${{PIPESTATUS[0]}}'
+    poor = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        ["bash", "-c", line, sys.executable, TALKATIVE],
+        env=poor,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (code, told)
+    assert done.stdout in ("", "0 \\u2026\n"), "what can't be shown does not keep the rest back"
 
 
 def test_the_commands_of_people_start_without_the_bot() -> None:

@@ -13,7 +13,7 @@ from bot.serving import opened
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from bot.data_flow.party import Party
     from bot.settings import Settings
@@ -36,9 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def told(arguments: argparse.Namespace, settings: Settings) -> Iterator[str]:
-    """Yield the lines to print."""
-    listed = listing(settings, arguments.names, arguments.policy)
+def told(arguments: argparse.Namespace, settings: Callable[[], Settings]) -> Iterator[str]:
+    """Yield the lines to print; what is wrong with a policy file is told before the bot's settings are looked at."""
+    file = None if arguments.policy is None else facts.of_file(arguments.policy)
+    listed = listing(settings(), arguments.names, file)
     if arguments.json:
         yield json.dumps({where: [_as_json(party) for party in rows] for where, rows in listed.items()}, indent=2)
         return
@@ -49,14 +50,16 @@ def told(arguments: argparse.Namespace, settings: Settings) -> Iterator[str]:
     yield BESIDES
 
 
-def listing(settings: Settings, names: Iterable[str] = (), policy: Path | None = None) -> dict[str, list[Party]]:
-    """Return the parties of every run, and under each repository's name those that it adds.
+def listing(
+    settings: Settings, names: Iterable[str] = (), file: of_repository.Facts | None = None
+) -> dict[str, list[Party]]:
+    """Return the parties of every run, and under each repository's name, or that of a policy file, those that it adds.
 
-    Raises :class:`~bot.errors.UserError` for a repository or a policy file that can't be used.
+    Raises :class:`~bot.errors.UserError` for a repository that can't be used.
     """
     found = {EVERY: list(of_bot.parties(settings))}
-    if policy is not None:
-        return found | {str(policy): list(of_repository.parties(facts.of_file(policy)))}
+    if file is not None:
+        return found | {file.name: list(of_repository.parties(file))}
     with opened(settings) as parts:
         return found | {each.name: list(of_repository.parties(each)) for each in facts.in_force(parts, list(names))}
 

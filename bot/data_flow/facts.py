@@ -39,6 +39,8 @@ def of_file(path: Path) -> Facts:
         raise UserError(f"{path}:{error.line}: {error.reason}") from error
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: this is not UTF-8 text: save it as UTF-8.") from error
+    except OSError as error:
+        raise UserError(f"{path} can't be read: {error.strerror}.") from error
 
 
 def in_force(parts: Parts, names: Collection[str]) -> Iterator[Facts]:

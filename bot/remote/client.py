@@ -139,12 +139,15 @@ class Client:
 
     def create(self, repository: str, title: str, body: str = "") -> wire.MadePlan:
         """Have an issue made, with the person's own token, for which a plan is written."""
-        new = wire.NewPlan(repository=repository, title=title, body=body)
+        if not title.strip():
+            raise UserError("An issue needs a title: say in a line what shall change.")
+        new = _said(wire.NewPlan, repository=repository, title=title, body=body)
         return _read(wire.MadePlan, self._patiently("POST", "/plans", json=new.model_dump(mode="json"), headers=_key()))
 
     def decide(self, uid: str, verb: Verb, text: str = "", saw: str | None = None) -> wire.DeedView:
         """Say something to a plan; what comes of it is to be asked for by the number of the deed."""
-        said = wire.Decision(verb=verb, text=text, saw=saw, via=self._via).model_dump(mode="json", exclude_none=True)
+        made = _said(wire.Decision, verb=verb, text=text, saw=saw, via=self._via)
+        said = made.model_dump(mode="json", exclude_none=True)
         path = f"/plans/{_segment(uid)}/decisions"
         return _read(wire.DeedView, self._patiently("POST", path, json=said, headers=_key()))
 
@@ -191,6 +194,15 @@ class Client:
         if answer.status_code in PASSING:
             raise Transient(sentence)
         raise UserError(sentence)
+
+
+def _said(shape: type[M], **fields: Any) -> M:
+    """Return what is to be said. Raises :class:`UserError` where the API would refuse it."""
+    try:
+        return shape(**fields)
+    except ValidationError as fault:
+        faults = [f"{each['loc'][0] if each['loc'] else 'it'}: {each['msg']}" for each in fault.errors()]
+        raise UserError(f"This can't be sent. {'; '.join(faults)}.") from fault
 
 
 def _key() -> dict[str, str]:

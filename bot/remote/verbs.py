@@ -34,10 +34,7 @@ SHORT_HASH = 7
 """Characters of a hash that name what was seen."""
 PLANS_SHOWN = 30
 """Plans of a table where no number is asked for."""
-KNOWN_SECONDS = 30.0
-"""How long the plan of a new issue is waited for: GitHub tells the bot of the issue within seconds."""
-
-
+STATES = f"in this state alone; may be repeated: {', '.join(State)}"
 NAMES = frozenset({"plans", "show", "create", "approve", "reject", "costs", "logs", "open", "mcp"})
 """The commands that :func:`add_verbs` adds."""
 
@@ -52,7 +49,9 @@ def main(argv: Sequence[str]) -> int:
 def add_verbs(commands: Commands) -> None:
     """Add the verbs to the command line."""
     plans = _verb(commands, "plans", _plans, "list the plans that you may see")
-    plans.add_argument("--state", action="append", choices=[str(state) for state in State], help="in this state alone")
+    plans.add_argument(
+        "--state", action="append", choices=[str(state) for state in State], metavar="STATE", help=STATES
+    )
     plans.add_argument("--all", action="store_true", help="of every repository, whatever folder this is")
     plans.add_argument("--limit", type=count, default=PLANS_SHOWN, metavar="N", help=f"so many ({PLANS_SHOWN})")
     _of_issue(_verb(commands, "show", _show, "show an issue's plan: where it stands, what it says, what it cost"))
@@ -68,7 +67,7 @@ def add_verbs(commands: Commands) -> None:
     costs.add_argument("--all", action="store_true", help="of every repository that you may see")
     when = costs.add_mutually_exclusive_group()
     when.add_argument("--month", metavar="YYYY-MM", help="a calendar month (UTC)")
-    when.add_argument("--days", type=count, default=DAYS, metavar="N", help=f"the last days ({DAYS})")
+    when.add_argument("--days", type=count, metavar="N", help=f"the last days ({DAYS})")
     _of_issue(_verb(commands, "logs", _logs, "show what the bot knows of a plan's runs"))
     opened = _of_issue(_verb(commands, "open", _open, "open a plan's page in the browser"))
     opened.add_argument("--print", action="store_true", help="print the address alone")
@@ -123,7 +122,7 @@ def _approve(arguments: argparse.Namespace) -> int:
     with _client(arguments) as client:
         plan = client.plan_of(_repository(arguments), arguments.issue)
         if plan.up is None:
-            return _nothing_up(plan)
+            return _nothing_up(arguments, plan)
         if arguments.saw and not (len(arguments.saw) >= SHORT_HASH and plan.up.saw.startswith(arguments.saw)):
             raise UserError(f"What is up for decision is {plan.up.saw}, and not {arguments.saw}: look at it again.")
         if not arguments.json:
@@ -136,16 +135,21 @@ def _reject(arguments: argparse.Namespace) -> int:
     with _client(arguments) as client:
         plan = client.plan_of(_repository(arguments), arguments.issue)
         if plan.up is None:
-            return _nothing_up(plan)
+            return _nothing_up(arguments, plan)
         _confirm(arguments, f"Reject {shown.line(plan.title)!r} at the {plan.up.gate} gate?")
         return _decided(arguments, client, client.decide(plan.uid, Verb.REJECT, arguments.why))
 
 
 def _costs(arguments: argparse.Namespace) -> int:
+    of_period = arguments.all or arguments.month or arguments.days
+    if arguments.issue is not None and of_period:
+        raise UserError(
+            "A plan's costs are those of its whole life: leave out the issue, or --all, --month and --days."
+        )
     where_ = None if arguments.all else _repository(arguments)
     with _client(arguments) as client:
         if arguments.issue is None or where_ is None:
-            period = client.figures(where_, arguments.days, arguments.month)
+            period = client.figures(where_, arguments.days or DAYS, arguments.month)
             return _told(arguments, period, shown.figures(period))
         plan = client.plan_of(where_, arguments.issue).costs
     return _told(arguments, plan, shown.costs(plan))
@@ -188,8 +192,9 @@ def _text(given: str) -> str:
     return given
 
 
-def _nothing_up(plan: wire.PlanDetail) -> int:
-    print(f"Nothing is up for decision, the plan is {plan.state}. {shown.line(plan.reason)}".rstrip())
+def _nothing_up(arguments: argparse.Namespace, plan: wire.PlanDetail) -> int:
+    sentence = f"Nothing is up for decision, the plan is {plan.state}. {shown.line(plan.reason)}".rstrip()
+    _told(arguments, {"counted": False, "outcome": sentence}, [sentence])
     return UNWELL
 
 
@@ -199,7 +204,7 @@ def _confirm(arguments: argparse.Namespace, question: str, *, sure: bool = False
         return
     if not sys.stdin.isatty():
         raise UserError("Nobody can be asked here: give --yes.")
-    print(f"{question} [y/N] ", end="", flush=True)
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().casefold() not in {"y", "yes"}:
         raise UserError("Nothing was done.")
 
@@ -222,7 +227,7 @@ def _told(arguments: argparse.Namespace, found: Any, lines: Iterable[str]) -> in
     return WELL
 
 
-def _plain(found: BaseModel | Sequence[BaseModel] | dict[str, str]) -> Any:
+def _plain(found: BaseModel | Sequence[BaseModel] | dict[str, Any]) -> Any:
     if isinstance(found, dict):
         return found
     if isinstance(found, list | tuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 import time
@@ -17,7 +18,6 @@ from runner.report import LOCK_FILE
 from runner.untrusted import ESCAPES, visible
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import BinaryIO
@@ -66,12 +66,18 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--follow",
         nargs="?",
-        type=float,
+        type=_seconds,
         const=FOLLOW_SECONDS,
         metavar="SECONDS",
         help=f"show what is added, until the run ends, is killed, or this time is over ({FOLLOW_SECONDS:.0f})",
     )
     command.set_defaults(form="log")
+
+
+def _seconds(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,7}(?:\.[0-9]{1,3})?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+    return float(text)
 
 
 def show(home: Path, asked: Request, out: BinaryIO | None = None) -> None:
@@ -81,7 +87,8 @@ def show(home: Path, asked: Request, out: BinaryIO | None = None) -> None:
     """
     found, out = _found(home / "jobs", asked), out or sys.stdout.buffer
     if asked.follow is not None:
-        _follow(found[-1], asked.form, asked.follow, out)
+        why = _follow(found[-1], asked.form, asked.follow, out)
+        sys.stderr.write(f"{why}\n")
     elif len(found) > 1 and asked.form == "log":
         out.write(_table(found).encode())
     else:
@@ -152,14 +159,28 @@ def _log(run: Run) -> str:
         return story.render()
 
 
-def _follow(run: Run, form: str, seconds: float, out: BinaryIO, clock: Callable[[], float] = time.monotonic) -> None:
-    """Show the newest run from its beginning, and what is added to it until it ends or its runner is gone."""
-    until = clock() + seconds
+def _follow(run: Run, form: str, seconds: float, out: BinaryIO, clock: Callable[[], float] = time.monotonic) -> str:
+    """Show the newest run from its beginning, and what is added to it until it ends or its runner is gone.
+
+    Returns why nothing more is shown.
+    """
+    until, why = clock() + seconds, ""
 
     def over() -> bool:
-        in_time = clock() <= until  # a time that is no number is not waited for
-        return not in_time or (run.folder / LOG_FILE).exists() or _abandoned(run)
+        nonlocal why
+        if (run.folder / LOG_FILE).exists():
+            why = f"{run.name} of {run.started.job} has ended."
+        elif _abandoned(run):
+            why = f"The runner of {run.name} of {run.started.job} was killed: nothing more will come."
+        elif clock() > until:
+            why = f"{seconds:.0f} seconds are over, and {run.name} of {run.started.job} goes on: say --follow again."
+        return bool(why)
 
+    _show_growing(run, form, out, over)
+    return why
+
+
+def _show_growing(run: Run, form: str, out: BinaryIO, over: Callable[[], bool]) -> None:
     if form == "raw":
         for chunk in _growing(run.folder / STDOUT_FILE, over):
             out.write(chunk)

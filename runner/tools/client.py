@@ -29,16 +29,16 @@ def main(arguments: list[str] | None = None) -> int:
     parsed = vars(_parser().parse_args(arguments))
     where, tool = parsed.pop("socket"), parsed.pop("tool")
     if not where:
-        return _refused(f"{SOCKET_NAME} is not set, so there is no run to speak to.")
+        return _refused(tool, f"{SOCKET_NAME} is not set, so there is no run to speak to.")
     try:
         data = b"" if tool == "mcp" else _arguments(tool, parsed)
     except OSError as error:
-        return _refused(f"{error.filename} can't be read: {error.strerror}.")
+        return _refused(tool, f"{error.filename} can't be read: {error.strerror}.")
     try:
         with _connected(Path(where)) as link:
             return _converse(link) if tool == "mcp" else _call(link, tool, data)
     except OSError as error:
-        return _refused(GONE.format(error.strerror or error))
+        return _refused(tool, GONE.format(error.strerror or error))
 
 
 def _connected(path: Path) -> socket.socket:
@@ -94,8 +94,9 @@ def _read(name: str) -> bytes:
     return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
 
 
-def _refused(sentence: str) -> int:
-    print(sentence)
+def _refused(tool: str, sentence: str) -> int:
+    """Tell whoever called, who reads stdout; over MCP that is for messages alone."""
+    print(sentence, file=sys.stderr if tool == "mcp" else sys.stdout)
     return 1
 
 

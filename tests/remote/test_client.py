@@ -86,6 +86,13 @@ def test_a_decision_is_one_however_often_it_is_sent(script: Script, client: Clie
     assert client.outcome(waiting, within=0.0).counted is None, "it is not waited for for ever"
     with pytest.raises(UserError, match="no plan's name"):
         client.plan("../me")
+    asked = len(script.asked)
+    for title, told in ((" ", "needs a title"), ("x" * 257, "title: String should have at most 256")):
+        with pytest.raises(UserError, match=told):
+            client.create("acme/shop", title)
+    with pytest.raises(UserError, match="text: String should have at most"):
+        client.decide("a" * 12, Verb.REJECT, "x" * 70_000)
+    assert len(script.asked) == asked
 
 
 def test_nobody_answering_is_told_with_the_address() -> None:

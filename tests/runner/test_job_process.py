@@ -170,7 +170,7 @@ def test_faults_of_the_settings_are_named(lab: Lab) -> None:
     lab.bot.url = "bot.example"
     done = command(lab, "run", "--job", "abcdefgh-1")
     assert done.returncode == 2
-    assert "TWOGATE_URL" in done.stdout
+    assert ("TWOGATE_URL" in done.stderr, done.stdout) == (True, "")
 
 
 def test_doctor_says_what_there_is_and_what_is_missing(lab: Lab) -> None:

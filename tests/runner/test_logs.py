@@ -249,12 +249,16 @@ def test_a_job_keeps_its_logs_without_secrets_shows_them_and_commits_the_short_o
     assert shown.startswith("# ExecutePlan, run 2 of job planplan-")
     assert "Done\n```" in shown
     assert cli.main(["logs", "o/calc#7", "--unit", "ExecutePlan-1", "--follow", "5"]) == 0
-    assert "ended    answered" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "ended    answered" in said.out
+    assert said.err == f"ExecutePlan-1 of {spec.job} has ended.\n"
     assert cli.main(["logs", "#8"]) == 2
     assert capsys.readouterr().err == "There is no log of #8 on this runner. It keeps logs of o/calc#7.\n"
 
 
-def test_what_is_not_clear_is_answered_with_what_there_is(log: RunLog, tmp_path: Path) -> None:
+def test_what_is_not_clear_is_answered_with_what_there_is(
+    log: RunLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     log.begin(STARTED, "Do it.")
     log.hear(b"working")
     other = new_log(tmp_path, GenericEvents(), "CreatePr-1")
@@ -276,12 +280,15 @@ def test_what_is_not_clear_is_answered_with_what_there_is(log: RunLog, tmp_path:
     out = io.BytesIO()
     show(tmp_path, Request("o/calc#7"), out)
     assert b"- Ended: not yet, or killed with its runner" in out.getvalue()
+    capsys.readouterr()
     with (log.folder.parent / LOCK_FILE).open("w") as lock:
         assert flock(lock.fileno())
         show(tmp_path, Request("o/calc#7", follow=0.0), out)
+    assert "0 seconds are over, and ExecutePlan-1 of planplan-1 goes on" in capsys.readouterr().err
     began = time.monotonic()
     for form in ("log", "raw"):
         show(tmp_path, Request("o/calc#7", form=form, follow=FOLLOW_SECONDS), out)
+        assert "was killed: nothing more will come" in capsys.readouterr().err
     assert time.monotonic() - began < 5, "whoever wrote it is gone, and so is its lock"
     assert len(runs(tmp_path / "jobs")) == 2
     assert (log.folder / STDOUT_FILE).stat().st_mode & 0o777 == 0o600

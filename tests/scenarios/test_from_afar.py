@@ -87,6 +87,8 @@ def test_a_change_from_asking_to_its_rejection_by_the_command_line(
     assert (code, village.stands(issue)) == (0, "rejected"), said
     code, said = twogate("bob", "approve", str(issue), "--yes")
     assert (code, said[:51]) == (1, "Nothing is up for decision, the plan is rejected. I")
+    code, said = twogate("bob", "approve", str(issue), "--json")
+    assert (code, json.loads(said)["counted"]) == (1, False)
     code, said = twogate("alice", "open", str(issue), "--print")
     assert said == f"{village.url}/plans/{village.plan(issue).uid}\n"
     assert twogate("alice", "show", "999")[0] == 2

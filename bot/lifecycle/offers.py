@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def offers(plan: Plan, person: Person, permission: Permission, later: Collection[State] = ()) -> tuple[Verb, ...]:
     """Return what a person of this permission could do now, in the order of :class:`~.commands.Verb`.
 
-    ``later`` are the states of the issue's later tries, which alone hear what is said from then on; but what the last
-    rejected one learned can be kept whatever followed. Teams that the policy names are not asked for here: who may
-    decide only through one is offered to.
+    ``later`` are the states of the issue's later tries, which alone hear what is said from then on; but what is left of
+    the lessons of the last one that was rejected or merged can be kept whatever followed. Teams that the policy names
+    are not asked for here: who may decide only through one is offered to.
     """
     return tuple(
         verb
@@ -36,7 +36,7 @@ def offers(plan: Plan, person: Person, permission: Permission, later: Collection
 
 
 def _comes_to_it(verb: Verb, later: Collection[State]) -> bool:
-    return not later or (verb is Verb.REMEMBER and State.REJECTED not in later)
+    return not later or (verb is Verb.REMEMBER and {State.REJECTED, State.MERGED}.isdisjoint(later))
 
 
 def _may(plan: Plan, person: Person, permission: Permission, verb: Verb) -> bool:

@@ -270,8 +270,14 @@ class Plan(Frozen):
 
     @property
     def keepable(self) -> tuple[tuple[int, Learned], ...]:
-        """The lessons that nobody has kept yet, by their numbers."""
-        return tuple((n, each) for n, each in enumerate(self.lessons, 1) if not each.given)
+        """The lessons that nobody has kept yet, by their numbers; those in its branch came with its merge."""
+        merged = self.state is State.MERGED
+        return tuple((n, each) for n, each in enumerate(self.lessons, 1) if not (each.given or (merged and each.path)))
+
+    @property
+    def leaves_lessons(self) -> bool:
+        """Whether there are, or were, lessons for a person to keep."""
+        return bool(self.keepable) or any(each.given for each in self.lessons)
 
     @property
     def waiting(self) -> tuple[WaitingLesson, ...]:

@@ -75,7 +75,7 @@ ENDED = "it has ended"
 FINISHED = f"{ENDED}; /plan starts a new try"
 NO_JOB = "no job is open here"
 BEING_SPLIT = "it is being split, which takes seconds; each part then asks for its own decision"
-LEARNS = "what it learns becomes part of its own branch; what a rejected plan learned can be kept"
+LEARNS = "what it learns becomes part of its own branch; what is left of it after a rejection or the merge can be kept"
 REOPENABLE = "it has ended; /reopen brings it back"
 
 ROWS: dict[type, tuple[Cells, ...]] = {
@@ -160,10 +160,9 @@ ROWS: dict[type, tuple[Cells, ...]] = {
         refuse(S, ENDED),
     ),
     ev.LessonsAdopted: (
-        at(N, lessons.remember),
+        at({N, M}, lessons.remember),
         refuse(OPEN, LEARNS),
-        refuse(M, "what it learned came with its merge"),
-        refuse({C, S}, f"{ENDED}; what rejected plans learned can be kept"),
+        refuse({C, S}, f"{ENDED}; what rejected and merged plans learned can be kept"),
     ),
     ev.CancelRequested: (
         go(BEFORE_PR, people.cancel, to=C),

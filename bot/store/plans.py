@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 POLLED = frozenset({WaitingOn.PLAN_DECISION, WaitingOn.DIFF_DECISION})
 """A plan that waits for one of these is polled for reactions, of which GitHub tells nothing."""
 
+MOST_TRIES = 20
+"""Tries of one issue, the newest, that are looked through for lessons to keep."""
+
 _REPOSITORIES = select(*(repositories_table.c[name] for name in Repo.model_fields))
 _REPOSITORY_IDS = select(repositories_table.c.id)
 
@@ -50,11 +53,13 @@ def glimpse(tx: Tx, lane: str) -> Plan | None:
     return None if row is None else _plan(row[0])
 
 
-def rejected(tx: Tx, lane: str) -> Plan | None:
-    """Return the newest try of the issue that was rejected."""
+def with_lessons(tx: Tx, lane: str) -> Plan | None:
+    """Return the newest try of the issue that was rejected or merged and leaves lessons for a person to keep."""
     c = plans.c
-    query = select(c.document).where(c.lane == lane, c.state == State.REJECTED)
-    return _one(tx, query.order_by(c.try_number.desc()).limit(1))
+    query = select(c.document).where(c.lane == lane, c.state.in_([State.REJECTED, State.MERGED]))
+    found = _all(tx, query.order_by(c.try_number.desc()).limit(MOST_TRIES))
+    uid = next((plan.uid for plan in found if plan.leaves_lessons), None)
+    return None if uid is None else _one(tx, select(c.document).where(c.uid == uid))
 
 
 def newest_states(tx: Tx, repository_id: int, issues: Iterable[int]) -> dict[int, State]:

@@ -115,9 +115,9 @@ class Advance:
 
 
 def _addressed(tx: Tx, request: Request, lane: str) -> Plan | None:
-    """Return the issue's newest plan; of tries, the last rejected one, where what that learned is to be kept."""
-    rejected = plans.rejected(tx, lane) if request.command.verb is Verb.REMEMBER else None
-    return rejected or plans.latest(tx, lane)
+    """Return the issue's newest plan; of lessons that are to be kept, the newest that leaves some."""
+    left = plans.with_lessons(tx, lane) if request.command.verb is Verb.REMEMBER else None
+    return left or plans.latest(tx, lane)
 
 
 def _newest_plans(tx: Tx, request: Request) -> NewestPlan:

@@ -145,7 +145,18 @@ def test_a_person_keeps_lessons_of_a_rejected_plan_each_once():
     assert [each.learned_from for each in newly_given(step.plan, again.plan)] == ["acme/shop#12"]
 
 
-@pytest.mark.parametrize("state", sorted(set(State) - {State.REJECTED}))
+def test_of_a_merged_plan_what_came_too_late_for_its_branch_is_kept():
+    in_time = stories.LEARNED[0].model_copy(update={"path": f"{stories.MEMORY}mail.md"})
+    merged = plan(State.MERGED, None, lessons=(in_time, stories.LEARNED[1]))
+    assert [number for number, _ in merged.keepable] == [2]
+    step = put(merged, said(ev.LessonsAdopted, numbers=(1, 2)))
+    assert step.effects[0].details == {"kept": "2", "merged": "1", "known_in_all": "2"}
+    assert newly_given(merged, step.plan) == (stories.ADOPTED.model_copy(update={"adopted_by": "alice"}),)
+    assert step.plan.leaves_lessons
+    assert not plan(State.MERGED, None, lessons=(in_time,)).leaves_lessons
+
+
+@pytest.mark.parametrize("state", sorted(set(State) - {State.REJECTED, State.MERGED}))
 def test_elsewhere_nothing_is_kept_and_why_is_said(state):
     before = plan(state, None, lessons=stories.LEARNED)
     step = put(before, said(ev.LessonsAdopted, numbers=(1,)))

@@ -62,7 +62,12 @@ def test_the_author_may_answer_and_the_policy_says_who_decides() -> None:
 
 @pytest.mark.parametrize(
     ("later", "wanted"),
-    [([State.DRAFT], (Verb.REMEMBER,)), ([State.DRAFT, State.CANCELLED], (Verb.REMEMBER,)), ([State.REJECTED], ())],
+    [
+        ([State.DRAFT], (Verb.REMEMBER,)),
+        ([State.DRAFT, State.CANCELLED], (Verb.REMEMBER,)),
+        ([State.REJECTED], ()),
+        ([State.MERGED], ()),
+    ],
 )
 def test_of_an_earlier_try_only_what_the_last_rejected_one_learned_can_be_kept(
     later: list[State], wanted: tuple[Verb, ...]

@@ -122,6 +122,9 @@ def lessons() -> dict[str, str]:
     found["status-rejected-learned"] = render.status_comment(ended, stories.COST)
     kept = {"kept": "1, 3", "known": "2", "unknown": "7, 9", "known_in_all": "3"}
     found["answer-remembered-all"] = render.say(Topic.REMEMBERED, kept, ended, ALICE)
+    merged = stories.STATUS["merged"].model_copy(update={"lessons": (stories.KEPT[0], stories.LEARNED[1])})
+    found["status-merged-learned"] = render.status_comment(merged, stories.COST)
+    found["answer-remembered-merged"] = render.say(Topic.REMEMBERED, {"kept": "2", "merged": "1"}, merged, ALICE)
     nothing = {"unknown": "1", "known_in_all": "0"}
     found["answer-remembered-none"] = render.say(Topic.REMEMBERED, nothing, ended, ALICE)
     review = stories.GREEN.model_copy(update={"used": told, "work": instructing().review.work})

@@ -185,7 +185,7 @@ def test_every_message_fits(piece):
     for waiting_on in (WaitingOn.BOT, WaitingOn.ANSWERS, WaitingOn.PLAN_DECISION):
         draft = plan.model_copy(update={"state": State.DRAFT, "waiting_on": waiting_on, "feedback": ()})
         assert len(render.status_comment(draft, cost)) <= WHOLE
-    for state in (State.FAILED, State.REJECTED, State.CANCELLED, State.APPROVED, State.SPLIT):
+    for state in (State.FAILED, State.REJECTED, State.MERGED, State.CANCELLED, State.APPROVED, State.SPLIT):
         moved = plan.model_copy(update={"state": state, "waiting_on": WaitingOn.OVERLAP})
         assert len(render.status_comment(moved, cost)) <= WHOLE
     waiting = plan.model_copy(update={"state": State.VERIFYING, "waiting_on": WaitingOn.CI})

@@ -9,6 +9,7 @@ from runner.contract import Claim, FileChange, GateResult, GateStatus, JobSpec, 
 from runner.results import (
     ExecutionSummary,
     IssueText,
+    Lesson,
     PlanDocument,
     PullRequestText,
     SplitChild,
@@ -255,10 +256,11 @@ class Runner:
         )
         return {"work": work, "gates": (PASSED,), "usage": self.usage(), "attempts": 1, **fields}
 
-    def write_issue(self, title: str = "Test the mail greeter") -> JobSpec:
+    def write_issue(self, title: str = "Test the mail greeter", *lessons: Lesson) -> JobSpec:
         """Do the writing of an issue from a recommendation."""
         spec = self.claim()
-        self.end(Outcome.ISSUE_WRITTEN, issue=IssueText(title=title, body="It has no test."), usage=self.usage())
+        text = IssueText(title=title, body="It has no test.")
+        self.end(Outcome.ISSUE_WRITTEN, issue=text, usage=self.usage(), lessons=lessons)
         return spec
 
     def check_base(self) -> tuple[str, ...]:

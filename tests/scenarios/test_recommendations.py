@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.contract import Outcome
-from runner.results import ExecutionSummary, Recommendation, Unit
+from runner.results import ExecutionSummary, Lesson, Recommendation, Unit
 from tests.scenarios.runner import Runner
 from tests.scenarios.test_after_pr import ISSUE
 
@@ -20,6 +20,8 @@ SUMMARY = ExecutionSummary(
         Recommendation(title="Name the currency", reason="Nobody knows which it is."),
     ),
 )
+
+LATE = Lesson(unit=Unit.CREATE_ISSUE, kind="fact", text="Discounts are computed in `shop/discount.py`.")
 
 
 def recommended(village: Village) -> tuple[int, int]:
@@ -104,10 +106,14 @@ def test_what_goes_wrong_is_said_and_may_be_said_again_after_the_merge(village: 
     assert "No runner took the job" in village.text(pull, "accepted_failed")
     village.alice.comment(issue, "/accept 1")
     village.settle()
-    writer(village, issue).write_issue("Round discounts too")
+    writer(village, issue).write_issue("Round discounts too", LATE)
     assert village.stands(issue) == "merged"
+    assert "- Lesson 1: a fact for CreateIssue" in village.text(issue, "status")
     assert village.thread(pull)[4:] == ["accepted_made"]
-    assert village.thread(issue) == [*EARLY, "alice: /accept 1"]
+    village.alice.comment(issue, "/remember 1")
+    village.settle()
+    assert village.text(issue, "remembered").startswith("@alice Kept: lesson 1.")
+    assert village.thread(issue) == [*EARLY, "alice: /accept 1", "alice: /remember 1", "remembered"]
     assert titles(village) == ["Round discounts too", "The total is wrong"]
 
 

@@ -1,4 +1,4 @@
-"""What jobs learn is kept on their plan; of a rejected plan a person adopts it, for the next plan on its paths."""
+"""What jobs learn is kept on their plan; what no branch took to a merge a person adopts, for the next on its paths."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ def remember(plan: Plan, event: events.LessonsAdopted) -> Step:
     The status stays as it is: the plan may be that of an earlier try, and the issue shows the newest.
     """
     lessons = list(plan.lessons)
-    told: dict[str, list[str]] = {"kept": [], "known": [], "unknown": []}
+    told: dict[str, list[str]] = {"kept": [], "known": [], "merged": [], "unknown": []}
+    keepable = {number for number, _ in plan.keepable}
     for number in event.numbers:
         if not 0 < number <= len(lessons):
             told["unknown"].append(str(number))
         elif lessons[number - 1].given:
             told["known"].append(str(number))
+        elif number not in keepable:
+            told["merged"].append(str(number))
         else:
             lessons[number - 1] = _given(lessons[number - 1], event.by.login)
             told["kept"].append(str(number))

@@ -14,8 +14,8 @@ MAX_TAIL = 4_000
 MAX_PATHS = 500
 """Paths a report lists by name; beyond it only their number is told."""
 
-MAX_SECONDS = 1e9
-"""Thirty years: longer than any job, and a number that can be added up and printed."""
+MAX_SECONDS = 1e10
+"""Three hundred years: longer than any job, and a number that can be added up and printed."""
 MAX_MOMENT = 1e11
 """The year 5138, in seconds since the epoch."""
 MAX_GATES = 100

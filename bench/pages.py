@@ -1,9 +1,9 @@
 """What the dashboard's pages take at ten thousand plans with a hundred thousand lines of journal, and with none.
 
-The baseline that tells what ten thousand plans cost is a bot that has just enough of them to fill its pages: it shows as
-many rows. Beside it stands an empty bot, which shows none; that ratio is mostly what it takes to write rows at all
-(decision 27). Pages are made by the real application over a SQLite file, without the network between. The first look at
-costs is apart: figures are remembered.
+The baseline that tells what ten thousand plans cost is a bot that has just enough of them to fill its pages: it shows
+as many rows. Beside it stands an empty bot, which shows none; that ratio is mostly what it takes to write rows at all
+(decision 27). Pages are made by the real application over a SQLite file, without the network between. The first look
+at costs is apart: figures are remembered.
 """
 
 from __future__ import annotations

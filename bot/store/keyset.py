@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, select, tuple_, union_a
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from sqlalchemy import Column
+    from sqlalchemy import BindParameter, Column
 
     from bot.lifecycle.states import State
 
@@ -18,6 +18,9 @@ MOST_ARMS = 60
 sorts what they have together, which costs more with every plan."""
 STATEMENTS = 256
 """Statements of each kind of list that a process keeps, since making one takes several times as long as its answer."""
+
+SEEN: BindParameter[int] = bindparam("repositories", expanding=True)
+"""In a statement that is made once: the numbers of the repositories that may be seen."""
 
 
 def arms(

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bot import wire
 from bot.lifecycle.states import State
-from bot.store import browse, plan_costs, plans
-from bot.store.browse import JobMark, PlanMark
+from bot.store import browse, browse_jobs, browse_journal, plan_costs, plans
+from bot.store.browse import PlanMark
+from bot.store.browse_jobs import JobMark
 from bot.web import cursor as marks
 from bot.web import views
 from bot.web.people import NOT_VISIBLE
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from bot.lifecycle.plan import Plan
-    from bot.store.browse import JobFilters, JournalFilters, PlanFilters
+    from bot.store.browse import PlanFilters
+    from bot.store.browse_jobs import JobFilters
+    from bot.store.browse_journal import JournalFilters
     from bot.store.engine import Store
 
 NO_WORK = "This plan has no work to show yet."
@@ -74,7 +77,7 @@ class Catalogue:
             if found is None:
                 raise Refused(404, NOT_VISIBLE)
             plan, listed = found
-            jobs = browse.jobs_of(tx, plan.uid)
+            jobs = browse_jobs.jobs_of(tx, plan.uid)
             cost = plan_costs.of_plan(tx, plan)
             tries = browse.tries_of(tx, plan.repo.id, plan.issue_number)
         return self.views.detail(plan, listed, jobs, cost, tries)
@@ -118,7 +121,7 @@ class Catalogue:
         """Return jobs, those that were opened last first."""
         mark = marks.pair(cursor)
         with self.store.read() as tx:
-            found = browse.jobs_page(tx, seen, wanted, JobMark(*mark) if mark else None, limit + 1)
+            found = browse_jobs.jobs_page(tx, seen, wanted, JobMark(*mark) if mark else None, limit + 1)
             repos = plans.repositories(tx)
         page, more = _cut(found, limit)
         items = [self.views.job(each, repos[each.repository_id]) for each in page]
@@ -127,7 +130,7 @@ class Catalogue:
     def job(self, seen: Collection[int], name: str) -> wire.JobDetail:
         """Return a job with what its report says."""
         with self.store.read() as tx:
-            found = browse.job_of(tx, seen, name)
+            found = browse_jobs.job_of(tx, seen, name)
             if found is None:
                 raise Refused(404, NOT_VISIBLE)
             row, report = found
@@ -137,7 +140,7 @@ class Catalogue:
     def runners(self, seen: Collection[int]) -> list[wire.RunnerView]:
         """Return the runners that reported lately, the last one first."""
         with self.store.read() as tx:
-            found = browse.runners(tx, seen)
+            found = browse_jobs.runners(tx, seen)
             repos = plans.repositories(tx)
         return [self.views.runner(each, repos[each.repository_id]) for each in found]
 
@@ -146,7 +149,7 @@ class Catalogue:
     ) -> wire.Page[wire.JournalLine]:
         """Return lines of the audit log, the newest first."""
         with self.store.read() as tx:
-            found = browse.journal_page(tx, seen, wanted, marks.number(cursor), limit + 1)
+            found = browse_journal.journal_page(tx, seen, wanted, marks.number(cursor), limit + 1)
             repos = plans.repositories(tx)
         page, more = _cut(found, limit)
         items = [views.line(each, repos[each.repository_id]) for each in page]
@@ -158,7 +161,7 @@ class Catalogue:
         """Return lines of a plan's journal, the oldest first."""
         plan = self.whole(seen, uid)
         with self.store.read() as tx:
-            found = browse.journal_of(tx, uid, marks.number(cursor), limit + 1)
+            found = browse_journal.journal_of(tx, uid, marks.number(cursor), limit + 1)
         page, more = _cut(found, limit)
         return wire.Page(
             items=[views.line(each, plan.repo) for each in page],

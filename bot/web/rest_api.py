@@ -10,7 +10,7 @@ from bot import wire
 from bot.lifecycle import periods
 from bot.lifecycle.exports import figures_csv
 from bot.lifecycle.states import Via
-from bot.store import browse, plans
+from bot.store import browse, browse_jobs, browse_journal, plans
 from bot.web import deeds, views
 from bot.web.openapi import CSV, operation
 from bot.web.people import NOT_VISIBLE, Entrance
@@ -157,7 +157,7 @@ class RestApi:
     def jobs(self, ask: Ask) -> wire.Page[wire.JobView]:
         """Return a page of jobs, those that were opened last first."""
         query: JobsWanted = ask.query
-        wanted = browse.JobFilters(open=query.open, runner=query.runner, plan=query.plan)
+        wanted = browse_jobs.JobFilters(open=query.open, runner=query.runner, plan=query.plan)
         return self.catalogue.jobs(self._seen(ask), wanted, query.cursor, query.limit)
 
     @operation("GET", "/jobs/{job}", "Show a job", answer=wire.JobDetail)
@@ -188,7 +188,7 @@ class RestApi:
     def journal(self, ask: Ask) -> wire.Page[wire.JournalLine]:
         """Return a page of the audit log, the newest line first."""
         query: LinesWanted = ask.query
-        wanted = browse.JournalFilters(
+        wanted = browse_journal.JournalFilters(
             plan=query.plan,
             event=query.event,
             actor=query.actor,

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from bot.lifecycle.costs import Amount, JobCost, PlanCost
     from bot.lifecycle.plan import Approval, Failure, Plan, Repo, Review, Revision
     from bot.lifecycle.records import Learned, Person, Recommended
-    from bot.store.browse import JobRow, Listed, Logged, RunnerRow
+    from bot.store.browse import Listed
+    from bot.store.browse_jobs import JobRow, RunnerRow
+    from bot.store.browse_journal import Logged
     from runner.contract import FileChange
 
 

@@ -8,8 +8,9 @@ from sqlalchemy import update
 
 from bot.lifecycle.plan import Recommended, Repo
 from bot.lifecycle.states import State, WaitingOn
-from bot.store import browse, journal, keyset, plans
-from bot.store.browse import JournalFilters, PlanFilters
+from bot.store import browse, browse_journal, journal, keyset, plans
+from bot.store.browse import PlanFilters
+from bot.store.browse_journal import JournalFilters
 from bot.store.journal import Entry
 from bot.store.schema import plans as plans_table
 from runner.results import Recommendation
@@ -70,10 +71,12 @@ def test_what_may_not_be_seen_is_not_there(store: Store, clock: Clock) -> None:
         assert browse.plan_of(tx, {8}, "00000000") is None
         assert browse.plan_of(tx, {7}, "00000000") is not None
         assert browse.counts_by_state(tx, {8}) == {State.DRAFT: 1, State.IN_REVIEW: 1}
-        lines = browse.journal_page(tx, {8}, JournalFilters(actor="aNN"), None, 10)
+        lines = browse_journal.journal_page(tx, {8}, JournalFilters(actor="aNN"), None, 10)
         assert [each.entry.plan_uid for each in lines] == ["00000003", "00000001"]
-        assert browse.journal_page(tx, {8}, JournalFilters(plan="00000000"), None, 10) == []
-        assert browse.journal_page(tx, {8}, JournalFilters(since=clock.at + 2, until=clock.at + 3), None, 10) == []
+        assert browse_journal.journal_page(tx, {8}, JournalFilters(plan="00000000"), None, 10) == []
+        assert (
+            browse_journal.journal_page(tx, {8}, JournalFilters(since=clock.at + 2, until=clock.at + 3), None, 10) == []
+        )
 
 
 def test_recommendations_are_found_until_they_are_accepted(store: Store) -> None:

@@ -14,8 +14,9 @@ from sqlalchemy import update
 from bot.errors import ConfigError
 from bot.lifecycle.brief import Brief
 from bot.lifecycle.plan import Plan, Recommended, Repo
-from bot.store import browse, deliveries, jobs, journal, plans
-from bot.store.browse import JournalFilters, PlanFilters
+from bot.store import browse, browse_jobs, browse_journal, deliveries, jobs, journal, plans
+from bot.store.browse import PlanFilters
+from bot.store.browse_journal import JournalFilters
 from bot.store.deliveries import NewDelivery
 from bot.store.documents import FORMAT, UnreadableError, dump, load
 from bot.store.engine import StoreUnavailable, choose_backend, open_store
@@ -77,9 +78,9 @@ def test_what_an_older_release_stored_is_listed(empty_url: str) -> None:
         assert plans.repositories(tx) == {7: renamed}
         listed = browse.plans_page(tx, {7}, PlanFilters(ideas=True, requester=1), None, 5)
         assert [each.brief for each in listed] == [Brief.of(old[0])]
-        lines = browse.journal_page(tx, {7}, JournalFilters(), None, 5)
+        lines = browse_journal.journal_page(tx, {7}, JournalFilters(), None, 5)
         assert [(line.entry.ref, line.repository_id) for line in lines] == [("b", 7), ("a", 7)]
-        assert [row.name for row in browse.runners(tx, {7})] == ["here"]
+        assert [row.name for row in browse_jobs.runners(tx, {7})] == ["here"]
     store.dispose()
 
 

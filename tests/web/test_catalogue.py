@@ -12,7 +12,9 @@ from sqlalchemy import event, select
 from bot.lifecycle.plan import Repo
 from bot.lifecycle.states import State
 from bot.store import jobs, journal, plans, usage
-from bot.store.browse import JobFilters, JournalFilters, PlanFilters
+from bot.store.browse import PlanFilters
+from bot.store.browse_jobs import JobFilters
+from bot.store.browse_journal import JournalFilters
 from bot.store.engine import Store, open_store
 from bot.store.journal import Entry
 from bot.store.schema import jobs as jobs_table

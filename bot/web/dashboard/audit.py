@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flask import request, url_for
 
 from bot.lifecycle.transitions import EVENTS
-from bot.store.browse import JournalFilters
+from bot.store.browse_journal import JournalFilters
 from bot.web.dashboard.frame import visit
 from bot.web.refusal import Refused
 

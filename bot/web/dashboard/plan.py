@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flask import request, url_for
 
 from bot.lifecycle.wording.links import Links
-from bot.store import browse, plan_costs
-from bot.store.browse import JournalFilters
+from bot.store import browse, browse_jobs, plan_costs
+from bot.store.browse_journal import JournalFilters
 from bot.web import views
 from bot.web.dashboard import changes, decisions, diff
 from bot.web.dashboard.frame import visit
@@ -87,7 +87,7 @@ def add_to(pages: Blueprint, house: House) -> None:
     def logs(uid: str) -> Response:
         found = _find(house, uid)
         with house.store.read() as tx:
-            jobs = browse.jobs_of(tx, uid)
+            jobs = browse_jobs.jobs_of(tx, uid)
         rows = [house.catalogue.views.job(each, found.plan.repo) for each in reversed(jobs)]
         fine = {outcome for outcome in Outcome if outcome.is_success}
         return _tab(house, found, "logs.html", jobs=rows, fine=fine)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flask import request, url_for
 
 from bot.store import browse
-from bot.store.browse import JobFilters
+from bot.store.browse_jobs import JobFilters
 from bot.web.dashboard.frame import visit
 from runner.contract import Outcome
 

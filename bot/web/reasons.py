@@ -19,13 +19,13 @@ TURNS = frozenset(
 )
 """Waits that a person ends."""
 STANDS = {
-    State.MERGED: "It is merged.",
-    State.REJECTED: "It was rejected, and can be reopened.",
-    State.CANCELLED: "It was cancelled, and can be reopened.",
-    State.SPLIT: "It was split: each of its parts has a plan of its own.",
+    State.MERGED: "Nothing more is to be done.",
+    State.REJECTED: "It can be reopened.",
+    State.CANCELLED: "It can be reopened.",
+    State.SPLIT: "Each of its parts has a plan of its own.",
     State.ICEBOX: "It is put aside until a person takes it up again.",
 }
-"""States in which nothing is waited for."""
+"""States in which nothing is waited for, which is said beside their names."""
 RUNNING = {
     State.DRAFT: "An agent is writing the plan.",
     State.EXECUTING: "An agent is carrying it out.",

@@ -86,7 +86,7 @@ def test_a_change_from_asking_to_its_rejection_by_the_command_line(
     code, said = twogate("bob", "reject", str(issue), "--yes", "--why", "too large")
     assert (code, village.stands(issue)) == (0, "rejected"), said
     code, said = twogate("bob", "approve", str(issue), "--yes")
-    assert (code, said[:51]) == (1, "Nothing is up for decision, the plan is rejected. I")
+    assert (code, said) == (1, "Nothing is up for decision, the plan is rejected. It can be reopened.\n")
     code, said = twogate("bob", "approve", str(issue), "--json")
     assert (code, json.loads(said)["counted"]) == (1, False)
     code, said = twogate("alice", "open", str(issue), "--print")

@@ -165,4 +165,4 @@ def test_a_forged_mark_shows_nothing_hidden(store: Store) -> None:
     assert [plan.uid for plan in page.items] == ["0007000002", "0007000001", "0007000000"]
     first = catalogue.plans(SEEN, PlanFilters(), limit=2)
     assert [plan.uid for plan in catalogue.plans(SEEN, PlanFilters(), first.next, 2).items] == ["0007000000"]
-    assert (first.items[0].cost.usd, first.items[0].reason) == ("0.10", "It is merged.")
+    assert (first.items[0].cost.usd, first.items[0].reason) == ("0.10", "Nothing more is to be done.")

@@ -41,8 +41,7 @@ def dashboard(folder: Path) -> Iterator[tuple[dict[str, str], str]]:
     store = open_store(url, now=lambda: now)
     made = company.found(store, PLANS, now)
     look = looks(store, lambda: now, company.ALICE, dict.fromkeys((r.id for r in company.REPOS), Permission.WRITE))
-    shown = [plan for plan in made if plan.issue.title == company.TITLES[0]]  # whose text and diff are about that
-    stands = {(plan.state, plan.waiting_on): plan.uid for plan in shown}
+    stands = {(plan.state, plan.waiting_on): plan.uid for plan in made}
     uids = {
         "draft": stands[State.DRAFT, WaitingOn.PLAN_DECISION],
         "review": stands[State.IN_REVIEW, WaitingOn.DIFF_DECISION],

@@ -25,7 +25,6 @@ from bot.lifecycle.plan import (
     Review,
     Revision,
 )
-from bot.lifecycle.policy import parse_policy
 from bot.lifecycle.states import Gate, State, Via, WaitingOn
 from bot.store import plans
 from bot.store.documents import dump
@@ -34,9 +33,9 @@ from bot.store.schema import journal as journal_table
 from bot.store.schema import plans as plans_table
 from bot.store.schema import repositories as repositories_table
 from bot.store.schema import usage as usage_table
-from runner.contract import FileChange, GateResult, GateStatus, JobKind, Outcome, Report, Usage, UsdSource, Work
-from runner.results import ExecutionSummary, PlanDocument, Recommendation, Unit, Verdict
-from runner.terms import GateSpec
+from runner.contract import JobKind, Outcome, Report, Usage, UsdSource, Work
+from runner.results import ExecutionSummary, Recommendation, Unit
+from tests.web import works
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,27 +50,8 @@ REPOS = tuple(
     Repo(id=500 + n, owner="acme", name=name, installation_id=7)
     for n, name in enumerate(("shop", "billing", "mobile-app"))
 )
-POLICY = parse_policy("""
-agent: {cli: claude, model: sonnet}
-budget: {usd: 5, minutes: 45}
-gates:
-  - {name: tests, run: "pytest -q", timeout: 10m}
-  - {name: lint, run: "ruff check ."}
-  - {name: types, run: "mypy shop", blocking: false}
-""")
-GATES = tuple(
-    GateSpec(name=name, run=run, blocking=name != "types")
-    for name, run in (("tests", "pytest -q"), ("lint", "ruff check ."), ("types", "mypy shop"))
-)
-TITLES = (
-    "Round the basket's total to the cent", "Retry webhooks with a growing pause", "Show prices in the visitor's currency",
-    "Cache the catalogue for a minute", "Validate IBANs before the transfer", "Export invoices as CSV",
-    "Log out on every device", "Paginate the list of orders", "Send receipts in the buyer's language",
-    "Reject orders without an address", "Move the settings into one module", "Make the search ignore accents",
-    "Keep the cart after signing in", "Warn before a subscription ends", "Compress pictures on upload",
-    "Replace the home-made date parser", "Time out slow calls to the carrier", "Count failed logins by address",
-    "Show why a payment was declined", "Remove the legacy checkout",
-)  # fmt: skip
+WORKS = {repo.name: works.of_repository(repo.name) for repo in REPOS}
+POLICIES = {repo.name: works.policy(repo.name) for repo in REPOS}
 ENDS = {
     "merged": 52, "denied": 6, "refused": 7, "returned": 4, "cancelled": 4, "failed": 4, "icebox": 3,
     "writing": 3, "plan": 5, "queued": 4, "executing": 3, "diff": 5, "pull": 4,
@@ -81,61 +61,23 @@ NEW = {"writing", "plan", "queued", "executing", "diff", "pull", "failed"}
 """Those that are still under way began lately."""
 BACK = {"writing": (0.0006, 0.002), "executing": (0.03, 0.1)}
 """Days since when agents at work may have been asked."""
-IDEAS = (
-    ("Test the mail that confirms an order", "It has no test."),
-    ("Name the time zone of delivery days", "They are shown in the server's."),
-    ("Drop the unused table of coupons", "Nothing reads it since the checkout was replaced."),
-    ("Log which carrier a timeout was of", "The log says only that there was one."),
-    ("Index orders by their customer", "The list of orders reads the whole table."),
-)
-PATCH = """\
-diff --git a/shop/basket.py b/shop/basket.py
-index 3f1c2aa..9d0be41 100644
---- a/shop/basket.py
-+++ b/shop/basket.py
-@@ -1,5 +1,9 @@
- \"\"\"What a visitor is about to buy.\"\"\"
- ·
-+from decimal import ROUND_HALF_UP, Decimal
-+
-+CENT = Decimal("0.01")
-+
- ·
- class Basket:
-     \"\"\"Items with their prices in euros.\"\"\"
-@@ -11,11 +15,12 @@ class Basket:
-         \"\"\"Put ``count`` pieces of an item into the basket.\"\"\"
-         if count < 1:
-             raise ValueError("count must be at least 1")
--        self.items.append((name, price, count))
-+        self.items.append((name, Decimal(str(price)), count))
- ·
-     def total(self):
--        \"\"\"Return what all items cost together.\"\"\"
--        return sum(price * count for _, price, count in self.items)
-+        \"\"\"Return what all items cost together, rounded to the cent.\"\"\"
-+        total = sum((price * count for _, price, count in self.items), Decimal())
-+        return total.quantize(CENT, ROUND_HALF_UP)
- ·
-     def is_empty(self):
-         \"\"\"Return whether there is nothing to pay for.\"\"\"
-diff --git a/tests/test_basket.py b/tests/test_basket.py
-index 77a0b21..c2f4e90 100644
---- a/tests/test_basket.py
-+++ b/tests/test_basket.py
-@@ -14,6 +15,11 @@ class BasketTest(unittest.TestCase):
-         basket.add("cup", 8)
-         self.assertEqual(basket.total(), 15)
- ·
-+    def test_a_total_has_no_fractions_of_a_cent(self):
-+        basket = Basket()
-+        basket.add("tea", 0.1, 3)
-+        self.assertEqual(basket.total(), Decimal("0.30"))
-+
-     def test_nothing_can_be_added_zero_times(self):
-         with self.assertRaises(ValueError):
-             Basket().add("tea", 3.5, 0)
-""".replace("·", "")
+IDEAS = {
+    "shop": (
+        ("Test the mail that confirms an order", "It has no test."),
+        ("Name the time zone of delivery days", "They are shown in the server's."),
+        ("Index orders by their customer", "The list of orders reads the whole table."),
+    ),
+    "billing": (
+        ("Drop the unused table of coupons", "Nothing reads it since the checkout was replaced."),
+        ("Log which bank a timeout was of", "The log says only that there was one."),
+        ("Test the first of January", "The days of a year are counted in two ways."),
+    ),
+    "mobile-app": (
+        ("Keep the pictures of the last orders", "They are loaded anew each time."),
+        ("Share the formats of dates", "Three screens have their own."),
+        ("Remove the second copy of the icons", "Each picture is in the app twice."),
+    ),
+}
 
 
 @dataclass
@@ -180,7 +122,8 @@ class Story:
         self.chance, self.number, self.end, self.at, self.now = chance, number, end, at, now
         self.uid = hashlib.sha256(f"plan {number}".encode()).hexdigest()[:12]
         self.repo = REPOS[number % len(REPOS)]
-        self.title = TITLES[0 if number % 12 == 0 and end in {"plan", "diff"} else number % len(TITLES)]
+        about = WORKS[self.repo.name]
+        self.work = about[number // len(REPOS) % len(about)]
         self.head = hashlib.sha256(f"head {number}".encode()).hexdigest()[:40]
         self.sha = hashlib.sha256(f"text {number}".encode()).hexdigest()
         self.state, self.waiting = State.DRAFT, WaitingOn.RUNNER
@@ -248,24 +191,11 @@ class Story:
         self.job(JobKind.PLAN, Unit.CREATE_PLAN, Outcome.PLANNED, seconds)
         self.line("plan_written", State.DRAFT, WaitingOn.BOT, "revision 1 written: plan")
         self.line("plan_posted", State.DRAFT, WaitingOn.PLAN_DECISION, "revision 1 posted")
-        document = PlanDocument(
-            verdict=Verdict.PLAN,
-            title=self.title,
-            summary="`Basket.total()` adds floats, so three times €0.10 is shown as €0.30000000000000004. Prices become decimals when they are put into the basket, and the total is rounded to the cent, half up.",
-            steps=(
-                "Take the price in `Basket.add()` as `Decimal(str(price))`.",
-                "Round in `Basket.total()` to `0.01` with `ROUND_HALF_UP`.",
-                "Test the case of the issue in `tests/test_basket.py`.",
-            ),
-            files=("shop/basket.py", "tests/test_basket.py"),
-            tests=("Three items of €0.10 cost €0.30.", "The totals of today's tests stay as they are."),
-            risks=("`total()` returns a `Decimal` from now on; code that compares it with a float sees a difference.",),
-        )
         self.values["revisions"] = (
             Revision(
                 number=1,
-                document=document,
-                gates=GATES,
+                document=self.work.document,
+                gates=works.gates(self.repo.name),
                 sha256=self.sha,
                 comment_id=self.number * 10,
                 posted_at=self.at,
@@ -299,7 +229,10 @@ class Story:
         sentence = "`tests` still failed after 3 attempts."
         self.line("job_failed", State.FAILED, WaitingOn.PERSON, "job ended: gates_failed")
         self.values["failure"] = Failure(
-            outcome=Outcome.GATES_FAILED, sentence=sentence, during=JobKind.EXECUTE, gates=results(passed=False)
+            outcome=Outcome.GATES_FAILED,
+            sentence=sentence,
+            during=JobKind.EXECUTE,
+            gates=self.work.results(passed=False),
         )
 
     def verified(self) -> None:
@@ -311,31 +244,24 @@ class Story:
 
     def reviewed(self) -> None:
         self.line("review_posted", State.IN_REVIEW, WaitingOn.DIFF_DECISION, "diff review posted")
-        said = ExecutionSummary(
-            status="done",
-            summary="Prices are kept as decimals, and the total is rounded to the cent. The first attempt broke `test_prices_add_up`, since `Decimal(3.5)` and `8` were added as they came; they are converted now.",
-        )
-        files = tuple(
-            FileChange(path=path, status="modified", added=added, removed=removed)
-            for path, added, removed in (("shop/basket.py", 8, 3), ("tests/test_basket.py", 5, 0))
-        )
         work = Work(
             base="b" * 40,
             head=self.head,
             tree="c" * 40,
             commits=2,
-            files=files,
-            files_total=2,
-            patch=PATCH,
+            files=self.work.changes,
+            files_total=len(self.work.changes),
+            patch=self.work.patch,
             patch_cut=False,
-            summary=said,
+            summary=ExecutionSummary(status="done", summary=self.work.said),
             pull_request=None,
         )
         self.values["review"] = Review(
-            number=1, work=work, gates=results(), comment_id=self.number * 10 + 1, posted_at=self.at
+            number=1, work=work, gates=self.work.results(), comment_id=self.number * 10 + 1, posted_at=self.at
         )
-        if self.number % 14 == 0:
-            title, reason = IDEAS[self.number // 14 % len(IDEAS)]
+        if self.number % 13 == 0:
+            ideas = IDEAS[self.repo.name]
+            title, reason = ideas[self.number // 39 % len(ideas)]
             self.values["recommended"] = (Recommended(what=Recommendation(title=title, reason=reason)),)
 
     def let_through(self) -> None:
@@ -406,7 +332,7 @@ class Story:
         known = {
             "id": name, "plan_uid": self.uid, "repository_id": self.repo.id, "lane": f"{self.repo.id}:{self.number}", "installation_id": 7,
             "kind": kind, "unit": unit, "opened_at": start, "dispatched_at": start, "run_id": self.run, "run_attempt": 1, "claimed_at": start + 4,
-            "heartbeat_at": self.at, "phase": "agent" if outcome is None else "report", "deadline_at": self.at + 600,
+            "heartbeat_at": self.at if outcome else self.now - self.number % 30, "phase": "agent" if outcome is None else "report", "deadline_at": self.at + 600,
             "report": None, "reported_at": None, "closed_at": None, "runner": None, "used_jtis": "[]",
         }  # fmt: skip
         if outcome is not None:
@@ -464,41 +390,6 @@ class Story:
         )
         return Plan(
             uid=self.uid, repo=self.repo, issue_number=self.number, version=self.lines, state=self.state, waiting_on=self.waiting, since=self.since,
-            policy=POLICY, issue=IssueSnapshot(title=self.title, body="It should be as the title says.", author=MIA), requester=TOM,
+            policy=POLICIES[self.repo.name], issue=IssueSnapshot(title=self.work.title, body=self.work.summary, author=MIA), requester=TOM,
             requested_at=self.asked_at, jobs_opened=self.jobs, job=job, **self.values,
         )  # fmt: skip
-
-
-def results(*, passed: bool = True) -> tuple[GateResult, ...]:
-    """How checks ended on the work."""
-    quiet = [
-        ("scope", 0.1, "Both changed paths are in the plan."),
-        ("secrets", 0.2, "none found"),
-        ("weakening", 0.1, "no test does less"),
-    ]
-    own = [
-        GateResult(name=name, blocking=True, status=GateStatus.PASSED, seconds=seconds, summary=says)
-        for name, seconds, says in quiet
-    ]
-    failed = GateResult(
-        name="tests", blocking=True, status=GateStatus.FAILED, seconds=4.4, summary="1 of 5 failed", first_error="AssertionError: '0.1' != '0.10'",
-        tail="FAIL: test_a_price_is_shown_with_two_digits (test_basket.BasketTest)\nAssertionError: '0.1' != '0.10'\n\nRan 5 tests in 0.004s\n\nFAILED (failures=1)",
-    )  # fmt: skip
-    good = GateResult(
-        name="tests",
-        blocking=True,
-        status=GateStatus.PASSED,
-        seconds=4.2,
-        summary="5 passed",
-        tail=".....\nRan 5 tests in 0.004s\n\nOK",
-    )
-    lint = GateResult(name="lint", blocking=True, status=GateStatus.PASSED, seconds=0.6, summary="All checks passed!")
-    types = GateResult(
-        name="types",
-        blocking=False,
-        status=GateStatus.FAILED,
-        seconds=2.9,
-        summary="1 error",
-        tail="shop/basket.py:16: error: Function is missing a type annotation  [no-untyped-def]",
-    )
-    return (*own, good if passed else failed, lint, types)

@@ -161,6 +161,11 @@ def test_lengths_of_time(seconds: float, says: str) -> None:
     assert times.length(seconds) == says
 
 
+@pytest.mark.parametrize(("seconds", "says"), [(0.04, "0.0 s"), (4.25, "4.2 s"), (10, "10 s"), (700, "11 min")])
+def test_what_a_check_took(seconds: float, says: str) -> None:
+    assert times.took(seconds) == says
+
+
 def test_a_time_holds_the_exact_one() -> None:
     assert str(times.ago(1_796_000_000.0, 1_796_000_600.0)) == (
         '<time datetime="2026-11-30T00:53:20Z" title="2026-11-30 00:53:20 UTC">10 min ago</time>'

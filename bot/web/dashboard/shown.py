@@ -127,6 +127,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "on": lambda at: times.on(seconds(at)),
     "day": lambda at: times.day(seconds(at)),
     "span": times.length,
+    "took": times.took,
     "inline": text.inline,
     "linked": text.linked,
     "prose": text.prose,

@@ -53,6 +53,11 @@ def length(seconds: float) -> str:
     return "1 day" if days == 1 else f"{days:,} days"
 
 
+def took(seconds: float) -> str:
+    """Return how long a machine took, which may be less than a second."""
+    return f"{seconds:.1f} s" if seconds < 10 else length(seconds)  # noqa: PLR2004 - two digits tell enough
+
+
 def _time(at: float, shown: str) -> Markup:
     """Return a time as it is shown. Nothing in it is foreign text, so nothing is escaped: a page shows hundreds."""
     exact = moment(at).replace(microsecond=0, tzinfo=None)

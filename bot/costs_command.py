@@ -11,7 +11,7 @@ from bot.lifecycle import periods
 from bot.lifecycle.accounts import accounts
 from bot.lifecycle.costs import dollars, minutes, percent
 from bot.lifecycle.exports import plain_accounts
-from bot.lifecycle.figures import STAGES, Figures
+from bot.lifecycle.reckoning import STAGES
 from bot.lifecycle.states import Gate
 from bot.store import histories
 from bot.tables import age, table
@@ -19,6 +19,7 @@ from bot.tables import age, table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bot.lifecycle.figures import Figures
     from bot.store.engine import Store
 
 HEAD = ("REPOSITORY", "SPENT", "MERGED", "COST PER MERGED PR", "DENIED", "CAME TO NOTHING")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from bot.lifecycle.costs import Amount, dollars
+from bot.lifecycle.amounts import Amount
+from bot.lifecycle.costs import dollars
 from bot.tables import table
 from runner.evals.figures import difference
 

@@ -1,15 +1,18 @@
-"""The figures of a period at every level: each repository, each organisation, all together."""
+"""The figures of a period at every level, each repository, each organisation, all together, and as they went."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from bot.lifecycle.figures import Figures, figures
+from bot.lifecycle.figures import Figures, figures_of
+from bot.lifecycle.happened import Happened
+from bot.lifecycle.periods import WEEK
+from bot.lifecycle.reckoning import Reckoning
 from bot.lifecycle.states import Frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable
 
     from bot.lifecycle.histories import History
 
@@ -22,18 +25,32 @@ class Accounts(Frozen):
     """By the owner of the repositories."""
     repositories: dict[str, Figures]
     """By ``owner/name``."""
+    steps: tuple[Happened, ...]
+    """What happened in each day of the period, or in each week."""
+    weeks: tuple[Happened, ...]
 
 
-def accounts(histories: Mapping[str, Sequence[History]], since: float, until: float) -> Accounts:
-    """Return the accounts of a period, of histories by their repository's ``owner/name``."""
-    owners: dict[str, list[History]] = defaultdict(list)
-    for name, found in histories.items():
-        owners[name.partition("/")[0]] += found
-    every = [history for found in histories.values() for history in found]
-    total = figures(every, since, until)
+def accounts(histories: Iterable[tuple[str, History]], since: float, until: float, step: float = WEEK) -> Accounts:
+    """Return the accounts of a period, of histories with their repository's ``owner/name``.
 
-    def each(named: Mapping[str, Sequence[History]]) -> dict[str, Figures]:
-        alone = len(named) == 1  # what has all histories has the figures of all
-        return {name: total if alone else figures(named[name], since, until) for name in sorted(named)}
+    ``step`` is one of :data:`~.periods.DAY` and :data:`~.periods.WEEK`.
+    """
 
-    return Accounts(total=total, organisations=each(owners), repositories=each(histories))
+    def none() -> Reckoning:
+        return Reckoning(since, until, step)
+
+    repositories: dict[str, Reckoning] = defaultdict(none)
+    for name, history in histories:
+        repositories[name].take(history)
+    owners: dict[str, Reckoning] = defaultdict(none)
+    total = none()
+    for name, found in repositories.items():
+        owners[name.partition("/")[0]].include(found)
+        total.include(found)
+    return Accounts(
+        total=figures_of(total),
+        organisations={name: figures_of(owners[name]) for name in sorted(owners)},
+        repositories={name: figures_of(repositories[name]) for name in sorted(repositories)},
+        steps=total.trend(step),
+        weeks=total.trend(WEEK),
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from bot.lifecycle.costs import Amount
+from bot.lifecycle.amounts import Amount
 from bot.lifecycle.states import Frozen
 
 if TYPE_CHECKING:

@@ -1,14 +1,11 @@
-"""Money and tokens: per job and per plan.
-
-What is not known is never zero: a sum over something unknown, or over a run that was cut off, is a lower bound and
-says "at least"; a sum of unknowns alone is unknown.
-"""
+"""Money and tokens of a plan, a job at a time, and how sums are written. Those of periods are ``figures``."""
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from bot.lifecycle.amounts import Amount, Sum, all_dollars, exact, tokens_of
 from bot.lifecycle.histories import JobTime, Wait
 from bot.lifecycle.states import Frozen
 from runner.contract import JobKind, Outcome, Usage, UsdSource
@@ -22,110 +19,8 @@ SMALLEST_SHOWN = Decimal("0.0001")
 """Dollars below this are shown as less than it, never as nothing."""
 TWO_PLACES_FROM = 1
 """Dollars from which cents are exact enough."""
-KINDS = ("input", "output", "cache_read", "cache_write", "reasoning")
-"""Kinds of tokens. Input is without what was read from or written to a cache, output with reasoning."""
 COVERED = "covered by subscription"
 """In place of dollars, where there are none by use."""
-
-
-class Amount(Frozen):
-    """A sum: None where nothing of it is known; ``at_least`` where only a part is.
-
-    ``covered`` says that a part of it is paid by a subscription, which has no price by use; a sum of such parts alone
-    has no value, and that is not unknown.
-    """
-
-    value: Decimal | None
-    at_least: bool = False
-    covered: bool = False
-
-    @classmethod
-    def total(cls, parts: Iterable[tuple[Decimal | int | None, bool]]) -> Amount:
-        """Add up (value, complete) pairs. Nothing at all adds up to a certain zero."""
-        all_parts = list(parts)
-        known = [value for value, _ in all_parts if value is not None]
-        if all_parts and not known:
-            return cls(value=None)
-        certain = len(known) == len(all_parts) and all(complete for _, complete in all_parts)
-        return cls(value=Decimal(sum(known)), at_least=not certain)
-
-    @classmethod
-    def dollars(cls, runs: Iterable[Run]) -> Amount:
-        """Add up what runs of agents cost."""
-        paid = [(run.usd, run.complete, run.usd_source is UsdSource.SUBSCRIPTION) for run in runs]
-        found = cls.total((usd, complete) for usd, complete, covered in paid if not covered)
-        if not any(covered for _, _, covered in paid):
-            return found
-        if all(covered for _, _, covered in paid):
-            return cls(value=None, covered=True)
-        return cls(value=found.value, at_least=found.at_least or found.value is None, covered=True)
-
-    @classmethod
-    def sum(cls, amounts: Iterable[Amount]) -> Amount:
-        """Add up sums, each of at least one part."""
-        parts = list(amounts)
-        paid = [part for part in parts if part.value is not None or part.at_least or not part.covered]
-        known = [part.value for part in paid if part.value is not None]
-        covered = any(part.covered for part in parts)
-        if parts and not known:
-            return cls(value=None, at_least=bool(paid) and covered, covered=covered)
-        some = any(part.at_least or part.value is None for part in paid)
-        return cls(value=sum(known, Decimal(0)), at_least=some, covered=covered)
-
-    def times(self, factor: Decimal) -> Amount:
-        """Return so many times the sum."""
-        return self if self.value is None else self.model_copy(update={"value": self.value * factor})
-
-    def over(self, count: Decimal | int) -> Amount:
-        """Return the sum divided by something above zero."""
-        return self if self.value is None else self.model_copy(update={"value": self.value / count})
-
-
-class Run(Protocol):
-    """One run of an agent, as far as money goes: a row of the ledger, or of a plan's costs."""
-
-    @property
-    def usd(self) -> Decimal | None:
-        """Dollars; None where they are unknown, or covered by a subscription."""
-
-    @property
-    def usd_source(self) -> UsdSource:
-        """Where the dollars come from."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether they are all."""
-
-
-class Tally(Frozen):
-    """What some runs of agents used together."""
-
-    runs: int
-    usd: Amount
-    seconds: Amount
-    tokens: dict[str, Amount]
-    """By kind, each of :data:`KINDS`."""
-
-    @classmethod
-    def of(cls, rows: Sequence[Usage]) -> Tally:
-        """Return the tally of these runs."""
-        return cls(
-            runs=len(rows),
-            usd=Amount.dollars(rows),
-            seconds=Amount.total((exact(row.seconds), row.complete) for row in rows),
-            tokens={kind: tokens_of(rows, kind) for kind in KINDS},
-        )
-
-    @classmethod
-    def sum(cls, tallies: Iterable[Tally]) -> Tally:
-        """Return the tally of all their runs."""
-        parts = [tally for tally in tallies if tally.runs]
-        return cls(
-            runs=sum(part.runs for part in parts),
-            usd=Amount.sum(part.usd for part in parts),
-            seconds=Amount.sum(part.seconds for part in parts),
-            tokens={kind: Amount.sum(part.tokens[kind] for part in parts) for kind in KINDS},
-        )
 
 
 class CostRow(Frozen):
@@ -251,25 +146,17 @@ class PlanCost(Frozen):
         return not row.outcome.is_success or rewritten or row.attempt < last_attempt
 
 
-def all_dollars(agents: Amount, actions: Amount) -> Amount:
-    """Return both together; minutes at no rate are nothing beside a subscription or an unknown price."""
-    free = actions.value is not None and not actions.value and not actions.at_least
-    return agents if free else Amount.sum((agents, actions))
-
-
 def actions_of(jobs: Iterable[JobTime]) -> Amount:
     """Return what the minutes of these jobs cost."""
-    return Amount.total((job.usd, job.complete or not job.rate) for job in jobs)
+    found = Sum()
+    for job in jobs:
+        bill(found, job)
+    return found.amount
 
 
-def exact(seconds: float | None) -> Decimal | None:
-    """Return seconds as they can be added up."""
-    return None if seconds is None else Decimal(str(seconds))
-
-
-def tokens_of(rows: Iterable[CostRow | Usage], kind: str) -> Amount:
-    """Return all tokens of a kind that these runs used."""
-    return Amount.total((getattr(row, f"{kind}_tokens"), row.complete) for row in rows)
+def bill(actions: Sum, job: JobTime) -> None:
+    """Add what the minutes of a job cost."""
+    actions.add(job.usd, complete=job.complete or not job.rate)
 
 
 def _job(rows: Sequence[CostRow]) -> JobCost:

@@ -12,14 +12,15 @@ import io
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bot.lifecycle.costs import KINDS, Amount, Tally
-from bot.lifecycle.figures import STAGES, Figures
+from bot.lifecycle.amounts import KINDS, Amount, Tally
+from bot.lifecycle.reckoning import STAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from decimal import Decimal
 
     from bot.lifecycle.accounts import Accounts
+    from bot.lifecycle.figures import Figures
     from bot.lifecycle.happened import Happened, Share
     from runner.contract import JobKind, Outcome, Usage
 

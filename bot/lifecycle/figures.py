@@ -7,27 +7,23 @@ reported, decisions when they were made. What nothing is known of is None, never
 
 from __future__ import annotations
 
-from collections import defaultdict
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from bot.lifecycle.costs import Amount, Tally
-from bot.lifecycle.happened import Happened, Seen, Share, decided, pairs, spent_on
-from bot.lifecycle.histories import History, known_at, waits_of
-from bot.lifecycle.periods import DAY, month_end, month_start
+from bot.lifecycle.amounts import Amount, Tally
+from bot.lifecycle.happened import Happened, Share
+from bot.lifecycle.periods import DAY, month_end
+from bot.lifecycle.reckoning import reckon
 from bot.lifecycle.states import Gate, State
-from runner.results import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from bot.lifecycle.happened import Kind
+    from bot.lifecycle.histories import History
+    from bot.lifecycle.reckoning import Reckoning
 
 MINUTE, HOUR = 60, 3_600
-STAGES = ("asked for", "plan approved", "verified", "diff approved", "merged")
-"""How far a plan got, in order; each stage contains those behind it."""
-APPROVED_STAGE = {Gate.PLAN: 1, Gate.DIFF: 3}
-"""Which of them an approval at a gate leads to."""
 
 
 class Figures(Happened):
@@ -91,39 +87,27 @@ def _hours(seconds: float) -> str:
     return f"{seconds / HOUR:.1f} hours" if seconds >= HOUR else f"{seconds / MINUTE:.0f} minutes"
 
 
-def figures(histories: Sequence[History], since: float, until: float) -> Figures:
+def figures(histories: Iterable[History], since: float, until: float) -> Figures:
     """Return the figures of a period over all these plans; what came after its end doesn't count.
 
     The forecast is right where the histories go back to the beginning of the month.
     """
-    seen = Seen()
-    ends: dict[State, list[Amount]] = defaultdict(list)
-    executed, worked_for = [], 0
-    stages = [0] * len(STAGES)
-    standing: dict[Gate, list[float]] = defaultdict(list)
-    for history in (known_at(each, until) for each in histories):
-        spent = seen.take(history, since)
-        worked_for += bool(spent.runs)
-        if spent.runs or spent.jobs:
-            ends[_end_of(history)].append(spent.dollars)
-        if runs := sum(run.unit is Unit.EXECUTE_PLAN for run in spent.runs):
-            executed.append(runs)
-        if history.lines and history.lines[0].at >= since:
-            for stage in range(_stage(history) + 1):
-                stages[stage] += 1
-        for wait in waits_of(history.lines):
-            if wait.end is None:
-                standing[wait.gate].append(until - wait.start)
-    happened = seen.happened(since, until)
+    return figures_of(reckon(histories, since, until))
+
+
+def figures_of(found: Reckoning) -> Figures:
+    """Return what was sorted out of some plans in figures."""
+    seen, until = found.seen, found.until
+    happened = seen.happened(found.since, until)
     return Figures(
         **dict(happened),
-        rejected=Amount.sum(ends[State.REJECTED]),
-        abandoned=Amount.sum(ends[State.CANCELLED]),
-        stages=tuple(stages),
-        attempts=Decimal(sum(executed)) / len(executed) if executed else None,
-        worked_for=worked_for,
-        oldest={gate: max(standing[gate], default=None) for gate in Gate},
-        forecast=_forecast(histories, happened),
+        rejected=found.ended[State.REJECTED].amount,
+        abandoned=found.ended[State.CANCELLED].amount,
+        stages=tuple(found.stages),
+        attempts=Decimal(found.executions) / found.executed if found.executed else None,
+        worked_for=found.worked_for,
+        oldest={gate: until - found.standing[gate] if gate in found.standing else None for gate in Gate},
+        forecast=_forecast(found.month.amount, happened),
         by_unit=seen.by(lambda kind: kind.unit.value),
         by_agent=seen.by(lambda kind: kind.agent),
         by_model=seen.by(lambda kind: kind.model or "unknown"),
@@ -131,30 +115,13 @@ def figures(histories: Sequence[History], since: float, until: float) -> Figures
     )
 
 
-def _forecast(histories: Sequence[History], period: Happened) -> Amount | None:
+def _forecast(so_far: Amount, period: Happened) -> Amount | None:
     span, month = period.until - period.since, max(period.since, period.until - 1)
     if span < DAY:
         return None
-    so_far = spent_on(histories, month_start(month), period.until)
     rest = period.spend.times(Decimal(str(month_end(month) - period.until))).over(Decimal(str(span)))
     return Amount.sum((so_far, rest))
 
 
 def _source(kind: Kind) -> str:
     return f"{kind.source}, {kind.price_date}" if kind.price_date else str(kind.source)
-
-
-def _end_of(history: History) -> State:
-    """Return where a plan is at last; one of which nothing is told but spending counts as a draft."""
-    return (history.lines[-1].to_state if history.lines else None) or State.DRAFT
-
-
-def _stage(history: History) -> int:
-    """Return the furthest of :data:`STAGES` that a plan has come to."""
-    reached = 0
-    for before, line in pairs(history.lines):
-        if line.to_state is State.MERGED:
-            return 4
-        approved = [gate for gate, rejected in decided(before, line) if not rejected]
-        reached = max(reached, *(APPROVED_STAGE[gate] for gate in approved), 2 * (line.to_state is State.IN_REVIEW))
-    return reached

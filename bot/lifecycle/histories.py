@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from bot.lifecycle.states import Gate, State, WaitingOn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from runner.contract import Usage
+    from runner.contract import Usage, UsdSource
+    from runner.results import Unit
 
 MINUTE = 60
 WAITS = {WaitingOn.PLAN_DECISION: Gate.PLAN, WaitingOn.DIFF_DECISION: Gate.DIFF}
@@ -36,11 +37,30 @@ class Line(NamedTuple):
         return WAITS.get(self.waiting_on) if self.waiting_on is not None else None
 
 
+class Used(NamedTuple):
+    """What one run of an agent used, as far as figures need it; None where unknown."""
+
+    unit: Unit
+    agent: str
+    model: str | None
+    usd: Decimal | None
+    usd_source: UsdSource
+    price_date: str | None
+    seconds: float | None
+    complete: bool
+    """False where it may be more."""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
 class Spending(NamedTuple):
     """What one run of an agent used, and when that was told."""
 
     at: float
-    usage: Usage
+    usage: Used | Usage
 
 
 class JobTime(NamedTuple):
@@ -85,28 +105,42 @@ class Wait(NamedTuple):
     end: float | None
 
 
-def waits_of(lines: Sequence[Line]) -> Iterator[Wait]:
-    """Yield each time the plan stood at a gate; a plan that is held or asks anew stands there again.
+SHOWN = "review_posted"
+"""The event with which a diff is before a person."""
 
-    What a comment says happened when GitHub's clock says, which may be behind ours: nothing ends before it began.
+
+class Turn(NamedTuple):
+    """A line that tells something: the plan began, came to a gate or left it, changed its state, or showed its diff."""
+
+    line: Line
+    first: bool
+    ended: Wait | None
+    """The plan's stand at a gate that is over with it."""
+
+
+def turns_of(lines: Iterable[Line]) -> tuple[list[Turn], Wait | None]:
+    """Return the turns of a plan, and its stand at the gate where it is at last, without an end.
+
+    A plan that is held or asks anew stands there again. What a comment says happened when GitHub's clock says, which
+    may be behind ours: nothing ends before it began.
     """
+    turns: list[Turn] = []
     gate: Gate | None = None
     start = 0.0
     for line in lines:
         now = line.gate
-        if now is gate:
-            continue
-        if gate is not None:
-            yield Wait(gate=gate, start=start, end=max(start, line.at))
-        gate, start = now, line.at
-    if gate is not None:
-        yield Wait(gate=gate, start=start, end=None)
+        if now is not gate:
+            ended = None if gate is None else Wait(gate, start, max(start, line.at))
+            turns.append(Turn(line, not turns, ended))
+            gate, start = now, line.at
+        elif not turns or line.from_state is not line.to_state or line.event == SHOWN:
+            turns.append(Turn(line, not turns, None))
+    return turns, None if gate is None else Wait(gate, start, None)
 
 
-def known_at(history: History, until: float) -> History:
-    """Return what was known of a plan before a time."""
-    return History(
-        lines=[line for line in history.lines if line.at < until],
-        spending=[spending for spending in history.spending if spending.at < until],
-        jobs=[job for job in history.jobs if job.at < until],
-    )
+def waits_of(lines: Iterable[Line]) -> Iterator[Wait]:
+    """Yield each time the plan stood at a gate."""
+    turns, last = turns_of(lines)
+    yield from (turn.ended for turn in turns if turn.ended is not None)
+    if last is not None:
+        yield last

@@ -5,8 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from bot.lifecycle.costs import Amount, dollars, percent
+from bot.lifecycle.amounts import Amount
 from bot.lifecycle.costs import count as tally
+from bot.lifecycle.costs import dollars, percent
 from bot.lifecycle.states import Gate
 from bot.lifecycle.wording.escape import visible
 from bot.tables import age, table

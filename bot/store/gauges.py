@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Select, Table, case, func, select
 
 from bot.lifecycle.allowance import day_start
-from bot.lifecycle.costs import Amount
+from bot.lifecycle.amounts import Amount
 from bot.store import health, rate_limits, throttles, usage
 from bot.store.schema import deliveries, jobs, outbox, plans
 from bot.store.schema import throttles as throttles_table

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Select, or_, select
 
 from bot.lifecycle.allowance import day_start
-from bot.lifecycle.costs import Amount
-from bot.lifecycle.histories import History, JobTime, Line, Spending
+from bot.lifecycle.amounts import Amount
+from bot.lifecycle.histories import History, JobTime, Line, Spending, Used
 from bot.lifecycle.periods import month_start
 from bot.lifecycle.states import ENDED, State, WaitingOn
 from bot.store import jobs, usage
 from bot.store import plans as plans_of
-from bot.store.documents import load
 from bot.store.schema import journal, plans
 from bot.store.schema import usage as usage_table
-from runner.contract import Usage
+from runner.contract import UsdSource
 from runner.results import Unit
 
 if TYPE_CHECKING:
@@ -25,42 +26,42 @@ if TYPE_CHECKING:
 
     from bot.store.engine import Tx
 
+_STATES: dict[str | None, State | None] = {None: None, **{state.value: state for state in State}}
+_WAITING: dict[str | None, WaitingOn | None] = {None: None, **{each.value: each for each in WaitingOn}}
+
 
 def by_name(
     tx: Tx, since: float, until: float, repositories: Collection[int] | None = None
-) -> dict[str, list[History]]:
-    """Return the same as :func:`in_period` by ``owner/name``; two that bore a name one after the other are one."""
-    names = plans_of.repositories(tx)
-    found: dict[str, list[History]] = defaultdict(list)
-    for number, histories in in_period(tx, since, until, repositories).items():
-        found[f"{names[number].owner}/{names[number].name}"] += histories
-    return dict(found)
+) -> Iterator[tuple[str, History]]:
+    """Yield the same as :func:`in_period` by ``owner/name``; two that bore a name one after the other are one."""
+    names = {number: f"{repo.owner}/{repo.name}" for number, repo in plans_of.repositories(tx).items()}
+    for number, history in in_period(tx, since, until, repositories):
+        yield names[number], history
 
 
 def in_period(
     tx: Tx, since: float, until: float, repositories: Collection[int] | None = None
-) -> dict[int, list[History]]:
-    """Return, by repository, every plan that was open, changed or spent in the period, each with its whole history.
+) -> Iterator[tuple[int, History]]:
+    """Yield, with its repository, every plan that was open, changed or spent in the period, with its whole history.
 
     Times are epoch seconds; the month in which the period ends counts whole, for its forecast. None stands for all
-    repositories. Five queries, however many plans there are.
+    repositories. Five statements, however many plans there are, and the journals of all are never held at once.
     """
     concerned = _concerned(min(since, month_start(max(since, until - 1))), until, repositories)
-    lines: dict[str, list[Line]] = defaultdict(list)
-    for uid, line in _lines(tx, concerned):
-        lines[uid].append(line)
     spending: dict[str, list[Spending]] = defaultdict(list)
-    for spent in usage.of_plans(tx, concerned):
-        spending[spent.plan_uid].append(Spending(at=spent.at, usage=spent.usage))
+    for uid, spent in usage.of_plans(tx, concerned):
+        spending[uid].append(spent)
     for uid, at, unit in jobs.silent(tx, concerned):
-        spending[uid].append(Spending(at=at, usage=_untold(unit)))
+        spending[uid].append(Spending(at, _untold(unit)))
     times: dict[str, list[JobTime]] = defaultdict(list)
     for uid, job in jobs.times(tx, concerned):
         times[uid].append(job)
-    found: dict[int, list[History]] = defaultdict(list)
-    for uid, repository_id in tx.execute(select(plans.c.uid, plans.c.repository_id).where(plans.c.uid.in_(concerned))):
-        found[repository_id].append(History(lines[uid], spending[uid], times[uid]))
-    return dict(found)
+    query = select(plans.c.uid, plans.c.repository_id).where(plans.c.uid.in_(concerned))
+    repository = {row.uid: row.repository_id for row in tx.execute(query)}
+    for uid, lines in groupby(_lines(tx, concerned), itemgetter(0)):
+        yield repository.pop(uid), History([line for _, line in lines], spending[uid], times[uid])
+    for uid, number in repository.items():
+        yield number, History((), spending[uid], times[uid])
 
 
 def today(tx: Tx, repository_id: int) -> Amount:
@@ -80,9 +81,9 @@ def _concerned(since: float, until: float, repositories: Collection[int] | None)
     return query if repositories is None else query.where(c.repository_id.in_(list(repositories)))
 
 
-def _untold(unit: str) -> Usage:
+def _untold(unit: str) -> Used:
     """Return what is known of a run of which nothing came back."""
-    return Usage(unit=Unit(unit), agent="unknown", model=None, attempt=1, seconds=0, complete=False)
+    return Used(Unit(unit), "unknown", None, None, UsdSource.UNKNOWN, None, seconds=0, complete=False)
 
 
 def lines_of(tx: Tx, plan_uid: str) -> list[Line]:
@@ -92,16 +93,7 @@ def lines_of(tx: Tx, plan_uid: str) -> list[Line]:
 
 def _lines(tx: Tx, uids: Select[tuple[str]]) -> Iterator[tuple[str, Line]]:
     c = journal.c
-    query = select(c.plan_uid, c.at, c.event, c.from_state, c.to_state, c.details).where(c.plan_uid.in_(uids))
-    for uid, at, event, before, after, text in tx.execute(query.order_by(c.id)):
-        details = load(text)
-        waiting = details.get("waiting_on")
-        line = Line(
-            at=at,
-            event=event,
-            from_state=State(before) if before else None,
-            to_state=State(after) if after else None,
-            waiting_on=WaitingOn(waiting) if waiting else None,
-            holding_back=details.get("holding_back", 0),
-        )
-        yield uid, line
+    columns = (c.plan_uid, c.at, c.event, c.from_state, c.to_state, c.waiting_on, c.holding_back)
+    query = select(*columns).where(c.plan_uid.in_(uids)).order_by(c.plan_uid, c.id)
+    for uid, at, event, before, after, waiting, holding in tx.execute(query):
+        yield uid, Line(at, event, _STATES[before], _STATES[after], _WAITING[waiting], holding or 0)

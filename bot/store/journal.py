@@ -36,6 +36,8 @@ class Entry:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+FOR_FIGURES = ("waiting_on", "holding_back")
+"""Details that figures are made of, which have a column each."""
 _COLUMNS = [journal.c[each.name] for each in fields(Entry)]
 
 
@@ -45,6 +47,7 @@ def append(tx: Tx, entry: Entry) -> bool:
     values |= {
         "note": note(entry.note),
         "details": dump(dict(entry.details)),
+        **{name: entry.details.get(name) for name in FOR_FIGURES},
         "repository_id": repository_of(entry.lane),
     }
     insert = tx.insert(journal).values(**values).on_conflict_do_nothing(index_elements=["ref"])

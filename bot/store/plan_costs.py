@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.lifecycle.costs import Amount, CostRow, PlanCost
+from bot.lifecycle.amounts import Amount
+from bot.lifecycle.costs import CostRow, PlanCost
 from bot.lifecycle.histories import waits_of
 from bot.store import histories, jobs, plans, usage
 from runner.contract import JobKind, Outcome
@@ -13,7 +14,7 @@ from runner.results import Unit
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from bot.lifecycle.costs import Run
+    from bot.lifecycle.amounts import Run
     from bot.lifecycle.plan import Plan
     from bot.store.engine import Tx
     from bot.store.jobs import Job

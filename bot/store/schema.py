@@ -3,7 +3,8 @@
 Times are seconds since the epoch. A row of ``deliveries`` or ``outbox`` is *open* while ``done_at`` is null; a parked
 row is done as well, so that nothing waits behind it. The partial indexes cover open rows alone: finished ones may pile
 up without a look at the queue growing slower.
-Those named ``browse`` hold whatever a list is filtered by, so that a rare row is found without a look at the others.
+Those named ``browse`` hold whatever a list is filtered by, so that a rare row is found without a look at the others;
+those named ``figures`` hold all that figures need, so that no document is read for them.
 A column that holds JSON is text; :mod:`bot.store.documents` says how it stays readable for later releases.
 """
 
@@ -102,6 +103,7 @@ plans = Table(
     Column("ideas", Integer, nullable=False, default=0, server_default="0"),
     UniqueConstraint("repository_id", "issue_number", "try_number"),
     Index("ix_plans_browse", "repository_id", "created_at", "uid", "waiting_on", "held", "requester_id"),
+    Index("ix_plans_figures", "repository_id", "created_at", "updated_at", "state", "uid"),
     Index("ix_plans_browse_state", "repository_id", "state", "created_at", "uid", "waiting_on", "held", "requester_id"),
     _partial("ix_plans_ideas", "repository_id", "created_at", "uid", where="ideas > 0"),
     Index("ix_plans_state_waiting_on_held", "state", "waiting_on", "held"),
@@ -114,7 +116,7 @@ journal = Table(
     metadata,
     _serial(),
     Column("ref", Text, nullable=False, unique=True),
-    Column("plan_uid", Text, index=True),
+    Column("plan_uid", Text),
     Column("lane", Text, nullable=False, index=True),
     Column("version", Integer),
     Column("at", Double, nullable=False),
@@ -127,6 +129,11 @@ journal = Table(
     Column("note", Text, nullable=False, default=""),
     Column("details", Text, nullable=False),
     Column("repository_id", BigInteger),
+    Column("waiting_on", Text),
+    Column("holding_back", Integer),
+    Index(
+        "ix_journal_figures", "plan_uid", "id", "at", "event", "from_state", "to_state", "waiting_on", "holding_back"
+    ),
     Index("ix_journal_browse", "repository_id", "id", "event", "actor_login", "at"),
     sqlite_autoincrement=True,
 )
@@ -206,7 +213,7 @@ jobs = Table(
     "jobs",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("plan_uid", Text, ForeignKey("plans.uid"), nullable=False, index=True),
+    Column("plan_uid", Text, ForeignKey("plans.uid"), nullable=False),
     Column("repository_id", BigInteger, nullable=False),
     Column("lane", Text, nullable=False),
     Column("installation_id", BigInteger, nullable=False),
@@ -235,6 +242,10 @@ jobs = Table(
     Column("check_seconds", Double),
     Column("actions_rate", Text),
     Column("runner", Text),
+    Index(
+        *("ix_jobs_figures", "plan_uid", "claimed_at", "reported_at", "closed_at", "heartbeat_at"),
+        *("ran_seconds", "check_seconds", "actions_rate", "unit", "id"),
+    ),
     Index("ix_jobs_repository_id_run_id", "repository_id", "run_id"),
     Index("ix_jobs_repository_id_opened_at_id", "repository_id", "opened_at", "id"),
     _partial("ix_jobs_open", "repository_id", "opened_at", "id", where="closed_at IS NULL"),

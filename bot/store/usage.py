@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, bindparam, exists, or_, select
 
+from bot.lifecycle.histories import Spending, Used
 from bot.store.documents import note
 from bot.store.schema import usage
 from runner.contract import Usage, UsdSource
+from runner.results import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -49,6 +51,8 @@ _COUNTS = or_(usage.c.final, ~exists().where(_BETTER.job == usage.c.job, _BETTER
 _PAID = select(usage.c.plan_uid, usage.c.usd, usage.c.complete, usage.c.usd_source).where(
     usage.c.plan_uid.in_(bindparam("uids", expanding=True)), _COUNTS
 )
+_UNITS = {unit.value: unit for unit in Unit}
+_SOURCES = {source.value: source for source in UsdSource}
 
 
 def add(tx: Tx, job: Job, runs: Sequence[Usage], *, final: bool) -> int:
@@ -61,9 +65,13 @@ def of_plan(tx: Tx, plan_uid: str) -> list[Spent]:
     return _counted(tx, usage.c.plan_uid == plan_uid)
 
 
-def of_plans(tx: Tx, uids: Select[tuple[str]]) -> list[Spent]:
-    """Return what the jobs of the plans that a query names used."""
-    return _counted(tx, usage.c.plan_uid.in_(uids))
+def of_plans(tx: Tx, uids: Select[tuple[str]]) -> Iterator[tuple[str, Spending]]:
+    """Yield, by plan, what the jobs of the plans that a query names used, as far as figures need it."""
+    c = usage.c
+    query = select(c.plan_uid, c.at, *(c[name] for name in Used._fields)).where(c.plan_uid.in_(uids), _COUNTS)
+    for uid, at, unit, agent, model, usd, source, *rest in tx.execute(query.order_by(c.id)):
+        paid = None if usd is None else Decimal(usd)
+        yield uid, Spending(at, Used(_UNITS[unit], agent, model, paid, _SOURCES[source], *rest))
 
 
 def paid(tx: Tx, uids: Collection[str]) -> Iterator[tuple[str, Paid]]:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.lifecycle.accounts import Accounts, accounts
-from bot.lifecycle.happened import Happened, trend
 from bot.lifecycle.periods import DAY, WEEK
 from bot.store import histories
 from bot.web.refusal import Refused
@@ -50,11 +49,9 @@ Period = Callable[[float], tuple[float, float]]
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """A period in figures: as a whole, by days or weeks, and by weeks."""
+    """A period in figures."""
 
     accounts: Accounts
-    spent: tuple[Happened, ...]
-    weeks: tuple[Happened, ...]
     at: float
     """When it was worked out."""
 
@@ -106,12 +103,9 @@ class Books:
             return under_way
 
     def _work_out(self, key: Key, since: float, until: float, now: float) -> Book:
+        step = DAY if until - since <= DAILY else WEEK
         with self._store.read() as tx:
-            named = histories.by_name(tx, since, until, key[0])
-        every = [history for found in named.values() for history in found]
-        weeks = trend(every, since, until, WEEK)
-        spent = trend(every, since, until) if until - since <= DAILY else weeks
-        made = Book(accounts(named, since, until), spent, weeks, now)
+            made = Book(accounts(histories.by_name(tx, since, until, key[0]), since, until, step), now)
         with self._lock:
             self._kept[key] = made
             self._kept.move_to_end(key)

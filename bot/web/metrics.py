@@ -16,7 +16,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from bot.lifecycle.costs import Amount
+from bot.lifecycle.amounts import Amount
 from bot.store import gauges
 from bot.store.engine import StoreUnavailable
 from bot.web.refusal import Refused

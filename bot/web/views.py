@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from bot.lifecycle.accounts import Accounts
-    from bot.lifecycle.costs import Amount, JobCost, PlanCost
+    from bot.lifecycle.amounts import Amount
+    from bot.lifecycle.costs import JobCost, PlanCost
     from bot.lifecycle.plan import Approval, Failure, Plan, Repo, Review, Revision
     from bot.lifecycle.records import Learned, Person, Recommended
     from bot.store.browse import Listed

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.lifecycle.costs import Amount, CostRow, PlanCost, count, dollars, minutes, percent
+from bot.lifecycle.amounts import Amount
+from bot.lifecycle.costs import CostRow, PlanCost, count, dollars, minutes, percent
 from runner.contract import JobKind, Outcome, Usage, UsdSource
 from runner.results import Unit
 

@@ -20,11 +20,11 @@ from tests.lifecycle.test_figures import COVERED, MERGED, spent
 NOVEMBER = 1_793_491_200.0
 """The first of November 2026."""
 ACCOUNTS = accounts(
-    {
-        "acme/tools": [History(MERGED, (spent("1.50"), spent(None)))],
-        "acme/shop": [History((), (spent("0.10"),))],
-        "octo/calc": [History((), (spent(None, **COVERED),))],
-    },
+    [
+        ("acme/tools", History(MERGED, (spent("1.50"), spent(None)))),
+        ("acme/shop", History((), (spent("0.10"),))),
+        ("octo/calc", History((), (spent(None, **COVERED),))),
+    ],
     0.0,
     periods.DAY,
 )

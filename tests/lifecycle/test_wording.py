@@ -7,9 +7,10 @@ from decimal import Decimal
 import pytest
 
 from bot.lifecycle.allowance import Day
+from bot.lifecycle.amounts import Amount
 from bot.lifecycle.ci import CiState
 from bot.lifecycle.commands import parse
-from bot.lifecycle.costs import Amount, PlanCost
+from bot.lifecycle.costs import PlanCost
 from bot.lifecycle.effects import Topic
 from bot.lifecycle.figures import figures
 from bot.lifecycle.plan import Person, Plan, Revision

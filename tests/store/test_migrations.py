@@ -13,8 +13,10 @@ from sqlalchemy import update
 
 from bot.errors import ConfigError
 from bot.lifecycle.brief import Brief
+from bot.lifecycle.histories import Line
 from bot.lifecycle.plan import Plan, Recommended, Repo
-from bot.store import browse, browse_jobs, browse_journal, deliveries, jobs, journal, plans
+from bot.lifecycle.states import WaitingOn
+from bot.store import browse, browse_jobs, browse_journal, deliveries, histories, jobs, journal, plans
 from bot.store.browse import PlanFilters
 from bot.store.browse_journal import JournalFilters
 from bot.store.deliveries import NewDelivery
@@ -64,7 +66,8 @@ def test_what_an_older_release_stored_is_listed(empty_url: str) -> None:
         for plan in old:
             plans.save(tx, plan, None)
         tx.execute(update(plans_table).where(plans_table.c.uid == "cafe0002").values(created_at=tx.now + 1))
-        journal.append(tx, Entry("a", "7:12", 1.0, "approved", "s", "cafe0001", 1, 1, "ann"))
+        told = {"waiting_on": "diff_decision", "holding_back": 2, "via": "reaction"}
+        journal.append(tx, Entry("a", "7:12", 1.0, "approved", "s", "cafe0001", 1, 1, "ann", details=told))
         journal.append(tx, Entry("b", "7:99", 1.0, "refused", "s", None, None, 1, "ann"))
         where = {"repository_id": 7, "lane": "7:12", "installation_id": 3, "plan_uid": "cafe0001"}
         jobs.open_job(tx, job="cafe0001-1", kind=JobKind.PLAN, unit=Unit.CREATE_PLAN, deadline_at=1.0, **where)
@@ -78,6 +81,8 @@ def test_what_an_older_release_stored_is_listed(empty_url: str) -> None:
         assert plans.repositories(tx) == {7: renamed}
         listed = browse.plans_page(tx, {7}, PlanFilters(ideas=True, requester=1), None, 5)
         assert [each.brief for each in listed] == [Brief.of(old[0])]
+        (line,) = histories.lines_of(tx, "cafe0001")
+        assert line == Line(1.0, "approved", None, None, WaitingOn.DIFF_DECISION, 2)
         lines = browse_journal.journal_page(tx, {7}, JournalFilters(), None, 5)
         assert [(line.entry.ref, line.repository_id) for line in lines] == [("b", 7), ("a", 7)]
         assert [row.name for row in browse_jobs.runners(tx, {7})] == ["here"]

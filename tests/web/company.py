@@ -320,7 +320,7 @@ class Story:
                 "ref": f"{self.uid}:{self.lines}", "plan_uid": self.uid, "lane": f"{self.repo.id}:{self.number}", "version": self.lines,
                 "at": self.at, "event": event, "actor_id": by and by.id, "actor_login": by and by.login,
                 "source": f"{'comment' if by else 'report'}:{self.number * 100 + self.lines}", "from_state": before, "to_state": to, "note": note,
-                "details": dump({"waiting_on": on}), "repository_id": self.repo.id,
+                "details": dump({"waiting_on": on}), "repository_id": self.repo.id, "waiting_on": on,
             }
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ from sqlalchemy import event, select
 
 from bot.lifecycle.plan import Repo
 from bot.lifecycle.states import State
-from bot.store import jobs, journal, plans, usage
+from bot.store import histories, jobs, journal, plans, usage
 from bot.store.browse import PlanFilters
 from bot.store.browse_jobs import JobFilters
 from bot.store.browse_journal import JournalFilters
@@ -31,6 +31,8 @@ from tests.store.databases import Clock, some_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from bot.lifecycle.histories import History
 
 SEEN = {7}
 RUN = Usage(unit=Unit.CREATE_PLAN, agent="claude", model=None, attempt=1, seconds=2, usd="0.10")
@@ -103,6 +105,11 @@ def counted(store: Store) -> Iterator[list[str]]:
     event.remove(store.backend.reader, "before_cursor_execute", note)
 
 
+def period(catalogue: Catalogue) -> list[tuple[int, History]]:
+    with catalogue.store.read() as tx:
+        return list(histories.in_period(tx, 0, tx.now + 1, SEEN))
+
+
 LOOKS: dict[str, Callable[[Catalogue], Any]] = {
     "plans": lambda catalogue: catalogue.plans(SEEN, PlanFilters(states=(State.DRAFT,))),
     "overview": lambda catalogue: catalogue.overview(SEEN),
@@ -110,6 +117,7 @@ LOOKS: dict[str, Callable[[Catalogue], Any]] = {
     "jobs": lambda catalogue: catalogue.jobs(SEEN, JobFilters(open=True)),
     "runners": lambda catalogue: catalogue.runners(SEEN),
     "journal": lambda catalogue: catalogue.journal(SEEN, JournalFilters(actor="ann")),
+    "figures": period,
 }
 
 
@@ -125,7 +133,7 @@ def test_whatever_there_is_the_number_of_statements_is_the_same(store: Store) ->
             assert "hidden" not in repr(shown)
             found[what] = sum("BEGIN" not in each for each in statements)
         numbers.append(found)
-    assert sum(each.plans for each in catalogue.overview(SEEN).states) == 1_000
+    assert sum(each.plans for each in catalogue.overview(SEEN).states) == len(period(catalogue)) == 1_000
     assert numbers[0] == numbers[1]
     assert max(numbers[0].values()) <= 8
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.lifecycle.figures import STAGES
+from bot.lifecycle.reckoning import STAGES
 from bot.lifecycle.states import Gate
 from bot.lifecycle.wording import limits
 from bot.lifecycle.wording.engine import fill
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bot.lifecycle.allowance import Day
-    from bot.lifecycle.costs import Tally
+    from bot.lifecycle.amounts import Tally
     from bot.lifecycle.figures import Figures
     from bot.lifecycle.plan import Person
     from bot.lifecycle.policy import Policy

@@ -9,7 +9,7 @@ from flask import Response, request, url_for
 
 from bot.lifecycle import periods
 from bot.lifecycle.exports import figures_csv, plain_accounts
-from bot.lifecycle.figures import STAGES
+from bot.lifecycle.reckoning import STAGES
 from bot.lifecycle.states import Gate
 from bot.web.dashboard import times
 from bot.web.dashboard.charts import Chart, Kind, Series, Value, chart
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from flask import Blueprint
 
-    from bot.lifecycle.costs import Amount
+    from bot.lifecycle.amounts import Amount
     from bot.lifecycle.happened import Happened
     from bot.web.books import Book
     from bot.web.dashboard.frame import House
@@ -103,15 +103,15 @@ def _file(text: str, kind: str, name: str) -> Response:
 
 def _charts(book: Book) -> dict[str, Chart]:
     """Return the drawings of the page."""
-    weeks, spent = _names(book.weeks), _names(book.spent)
-    by = "day" if len(book.spent) != len(book.weeks) else "week"
+    weeks, spent = _names(book.accounts.weeks), _names(book.accounts.steps)
+    by = "day" if len(book.accounts.steps) != len(book.accounts.weeks) else "week"
     return {
         "spend": chart(
             f"Spent each {by}",
             f"{dollars(book.accounts.total.spend).capitalize()} in the whole period, on agents and Actions.",
             Kind.BARS,
             spent,
-            [Series("Spent", _amounts(each.spend for each in book.spent))],
+            [Series("Spent", _amounts(each.spend for each in book.accounts.steps))],
             _money,
         ),
         "each": chart(
@@ -119,7 +119,7 @@ def _charts(book: Book) -> dict[str, Chart]:
             "All that was spent in a week, divided by what was merged in it.",
             Kind.LINES,
             weeks,
-            [Series("Cost per merged pull request", _amounts(each.cost_per_merged for each in book.weeks))],
+            [Series("Cost per merged pull request", _amounts(each.cost_per_merged for each in book.accounts.weeks))],
             _money,
         ),
         "denied": chart(
@@ -127,10 +127,10 @@ def _charts(book: Book) -> dict[str, Chart]:
             "Pull requests closed unmerged, of those decided in a week.",
             Kind.LINES,
             weeks,
-            [Series("Denial rate", _shares([each.denial_rate.value for each in book.weeks]))],
+            [Series("Denial rate", _shares([each.denial_rate.value for each in book.accounts.weeks]))],
             lambda value: f"{value:g} %",
         ),
-        "waits": _waits(book.weeks, weeks),
+        "waits": _waits(book.accounts.weeks, weeks),
     }
 
 

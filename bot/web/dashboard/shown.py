@@ -9,7 +9,7 @@ from jinja2 import pass_context
 from markupsafe import Markup
 
 from bot.lifecycle import costs
-from bot.lifecycle.costs import Amount
+from bot.lifecycle.amounts import Amount
 from bot.lifecycle.states import State, Via, WaitingOn
 from bot.lifecycle.wording.words import OUTCOMES, RESULTS, SEVERITIES
 from bot.web.dashboard import text, times

@@ -60,7 +60,7 @@ def figures_of(ctx: Context, repo: Repo, since: float, until: float) -> Figures:
     """Return the figures of one repository."""
     with ctx.store.read() as tx:
         found = histories.in_period(tx, since, until, [repo.id])
-    return figures(found.get(repo.id, ()), since, until)
+        return figures((history for _, history in found), since, until)
 
 
 def _day(ctx: Context, repo: Repo, policy: Policy) -> Day | None:

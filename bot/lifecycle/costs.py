@@ -181,7 +181,7 @@ def _job(rows: Sequence[CostRow]) -> JobCost:
 
 
 def dollars(amount: Amount) -> str:
-    """Return a sum as people read it: ``$0.0123``, ``at least $4.50``, ``unknown``, ``$4.50 + subscription``."""
+    """Return a sum as people read it: ``$0``, ``$0.0123``, ``unknown``, ``at least $4.50 + subscription``."""
     if amount.covered and not amount.value and not amount.at_least:
         return COVERED
     text = _dollars(amount)
@@ -191,7 +191,9 @@ def dollars(amount: Amount) -> str:
 def _dollars(amount: Amount) -> str:
     if amount.value is None or (amount.at_least and amount.value < SMALLEST_SHOWN):
         return "unknown"
-    if 0 < amount.value < SMALLEST_SHOWN:
+    if not amount.value:
+        return "$0"
+    if amount.value < SMALLEST_SHOWN:
         return f"less than ${SMALLEST_SHOWN}"
     text = f"${amount.value:,.{2 if amount.value >= TWO_PLACES_FROM else 4}f}"
     return f"at least {text}" if amount.at_least else text

@@ -5,6 +5,7 @@ Times are seconds since the epoch.
 
 from __future__ import annotations
 
+import re
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta
 
@@ -15,6 +16,7 @@ DAYS = 30
 """Days that figures are over where nobody says otherwise."""
 MOST_DAYS = 366
 """Days that figures are over at most."""
+_MONTH = re.compile(r"[0-9]{4}(?<!0000)-(0[1-9]|1[0-2])")
 _MONDAY = 4 * DAY
 """The first Monday of the epoch."""
 
@@ -32,10 +34,9 @@ def last_days(days: int, now: float) -> tuple[float, float]:
 
 def month(text: str, now: float) -> tuple[float, float]:
     """Return a month such as ``2026-11``, as far as it has passed. Raises :class:`PeriodError`."""
-    try:
-        start = datetime.strptime(text, "%Y-%m").replace(tzinfo=UTC)
-    except ValueError:
-        raise PeriodError(f"{text[:20]!r} is no month: write it as 2026-11.") from None
+    if _MONTH.fullmatch(text) is None:
+        raise PeriodError(f"{text[:20]!r} is no month: write it as 2026-11.")
+    start = datetime(int(text[:4]), int(text[5:]), 1, tzinfo=UTC)
     if start.timestamp() >= now:
         raise PeriodError(f"{text} has not begun: nothing can be told of it.")
     return start.timestamp(), min(month_end(start.timestamp()), now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AwareDatetime, Field, StringConstraints
+from pydantic import AwareDatetime, Field, StringConstraints, WithJsonSchema
 
 from bot.lifecycle.periods import DAYS, MOST_DAYS
 from bot.lifecycle.states import State, WaitingOn
@@ -15,6 +15,8 @@ LONGEST_WORD = 100
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,38}/[A-Za-z0-9._-]{1,100}$")]
 """``owner/name`` of a repository."""
+Month = Annotated[str, WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])$"})]
+"""A month; :func:`bot.lifecycle.periods.month` says what is none."""
 Word = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_WORD, pattern=r"^[^\x00-\x1f]*$")]
 
 
@@ -78,6 +80,6 @@ class LinesWanted(Paged):
 class PeriodWanted(Where):
     """Which period: a month, else the last days."""
 
-    month: Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$")] | None = None
+    month: Month | None = None
     """A calendar month in UTC, ``2026-11``."""
     days: Annotated[int, Field(ge=1, le=MOST_DAYS)] = DAYS

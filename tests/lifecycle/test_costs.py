@@ -51,7 +51,7 @@ def test_a_usage_record_becomes_a_row():
 
 def test_nothing_spent_is_a_certain_zero():
     assert PlanCost().usd == Amount(value=Decimal(0))
-    assert dollars(PlanCost().usd) == "$0.0000"
+    assert dollars(PlanCost().usd) == "$0"
     assert PlanCost().jobs == ()
 
 
@@ -113,7 +113,7 @@ def test_what_went_into_attempts_that_came_to_nothing(rows, share):
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        ("0", "$0.0000"),
+        ("0", "$0"),
         ("0.00001", "less than $0.0001"),
         ("0.0123", "$0.0123"),
         ("0.99994", "$0.9999"),

@@ -40,7 +40,13 @@ def test_a_month_is_told_as_far_as_it_has_passed():
 
 
 @pytest.mark.parametrize(
-    ("text", "cure"), [("November", "write it as 2026-11"), ("2026-12", "has not begun"), ("\n" * 99, "is no month")]
+    ("text", "cure"),
+    [
+        ("November", "write it as 2026-11"),
+        ("0000-01", "is no month"),
+        ("2026-12", "has not begun"),
+        ("\n" * 99, "is no month"),
+    ],
 )
 def test_what_is_no_month_is_told_with_its_cure(text: str, cure: str):
     with pytest.raises(periods.PeriodError, match=cure):

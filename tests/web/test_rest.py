@@ -225,6 +225,8 @@ def test_addresses_are_read_to_the_letter(api: Api) -> None:
     refused(api.http.get("/api/v1/plans?limit=3&limit=4", headers=ann), 400)
     for query in ("month=2026-13", "month=9999-01", "days=0", "days=367"):
         refused(api.http.get(f"/api/v1/costs?{query}", headers=ann), 400)
+    said = refused(api.http.get("/api/v1/costs?month=2026-13", headers=ann), 400)
+    assert said == "'2026-13' is no month: write it as 2026-11."
     for path in (
         "/plans/CAFE0001",
         "/deeds/0",

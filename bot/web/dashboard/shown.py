@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from bot.wire import Money, Total
 
-NOTHING_SPENT = "$0"
 SHORT_HASH = 12
 """Characters of a hash that are shown; the whole one stands behind them."""
 
@@ -98,8 +97,7 @@ def since(context: Context, at: float | datetime) -> Markup:
 def dollars(money: Money | Amount) -> str:
     """Return money as people read it."""
     amount = money if isinstance(money, Amount) else _amount(money.usd, money.at_least, money.covered)
-    nothing = amount.value is not None and not amount.value and not amount.at_least and not amount.covered
-    return NOTHING_SPENT if nothing else costs.dollars(amount)
+    return costs.dollars(amount)
 
 
 def count(total: Total | Amount) -> str:

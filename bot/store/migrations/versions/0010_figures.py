@@ -23,8 +23,6 @@ INDEXES = {
 }
 REPLACED = ("journal", "jobs")
 """Tables that had an index of the plan alone."""
-BATCH = 1_000
-"""Lines that are filled at a time."""
 
 
 def upgrade() -> None:
@@ -48,10 +46,10 @@ def downgrade() -> None:
 
 def _fill(connection: sa.Connection) -> None:
     """Write into the new columns what the details of older lines say."""
-    batch = sa.text("SELECT id, details FROM journal WHERE id > :last ORDER BY id LIMIT :limit")
+    batch = sa.text("SELECT id, details FROM journal WHERE id > :last ORDER BY id LIMIT 1000")
     fill = sa.text("UPDATE journal SET waiting_on = :waiting_on, holding_back = :holding_back WHERE id = :id")
     last = -1
-    while lines := connection.execute(batch, {"last": last, "limit": BATCH}).all():
+    while lines := connection.execute(batch, {"last": last}).all():
         last = lines[-1].id
         told = [(number, json.loads(text)["data"]) for number, text in lines]
         values = [

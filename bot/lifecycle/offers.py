@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 from bot.lifecycle.commands import DOES_SOMETHING, Verb
 from bot.lifecycle.meanings import MEANINGS
 from bot.lifecycle.permission import Action
-from bot.lifecycle.policy import may
-from bot.lifecycle.states import State, WaitingOn
-from bot.lifecycle.transitions import STEERING, rule_of
+from bot.lifecycle.policy import Policy, may
+from bot.lifecycle.states import PAUSES, State, WaitingOn
+from bot.lifecycle.transitions import STEERING, TABLE, rule_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from bot.lifecycle.permission import Permission
     from bot.lifecycle.plan import Person, Plan
+    from bot.lifecycle.states import HoldCause
 
 
 def offers(plan: Plan, person: Person, permission: Permission, later: Collection[State] = ()) -> tuple[Verb, ...]:
@@ -33,6 +34,13 @@ def offers(plan: Plan, person: Person, permission: Permission, later: Collection
         for verb in DOES_SOMETHING
         if _comes_to_it(verb, later) and _may(plan, person, permission, verb) and _does(plan, verb)
     )
+
+
+def takes_ideas(state: State, held: Collection[HoldCause], permission: Permission) -> bool:
+    """Whether ``/accept`` would be heard, as far as a list knows the plan."""
+    meaning = MEANINGS[Verb.ACCEPT]
+    stands = TABLE[state, meaning.event].move is not None and PAUSES.issuperset(held)
+    return stands and may(Policy(), permission, meaning.needs)
 
 
 def _comes_to_it(verb: Verb, later: Collection[State]) -> bool:

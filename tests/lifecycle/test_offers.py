@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.lifecycle.commands import Verb
-from bot.lifecycle.offers import offers
+from bot.lifecycle.offers import offers, takes_ideas
 from bot.lifecycle.permission import Permission
 from bot.lifecycle.plan import Hold, Plan
 from bot.lifecycle.policy import parse_policy
@@ -73,3 +73,16 @@ def test_of_an_earlier_try_only_what_the_last_rejected_one_learned_can_be_kept(
     later: list[State], wanted: tuple[Verb, ...]
 ) -> None:
     assert offers(REJECTED, BOB, Permission.ADMIN, later) == wanted
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_list_says_of_ideas_what_the_plan_whole_would(name: str) -> None:
+    plan, permission, _ = SAID[name]
+    plan = plan.model_copy(update={"recommended": stories.RECOMMENDED})
+    held = plan.hold.causes if plan.hold else ()
+    assert takes_ideas(plan.state, held, permission) == (Verb.ACCEPT in offers(plan, BOB, permission))
+
+
+def test_what_is_held_takes_no_ideas_but_what_is_paused_does() -> None:
+    for causes, takes in (((HoldCause.LABEL_REMOVED,), False), ((HoldCause.LABEL_PAUSED,), True), ((), True)):
+        assert takes_ideas(State.PR_OPEN, causes, Permission.WRITE) == takes

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flask import request, url_for
 
-from bot.lifecycle.permission import Action
-from bot.lifecycle.policy import Policy
+from bot.lifecycle.offers import takes_ideas
 from bot.lifecycle.states import State
 from bot.store.browse import PlanFilters
 from bot.web.dashboard.frame import visit
@@ -42,19 +41,17 @@ def add_to(pages: Blueprint, house: House) -> None:
         found = house.catalogue.by_state(seen, (State.DRAFT, State.ICEBOX), SHOWN + 1)
         page = house.catalogue.plans(seen, PlanFilters(ideas=True), request.args.get("cursor"), ROWS)
         repository = request.args.get("repository", "")
-        may = {number for number, permission in who.permissions.items() if permission >= _STEERS}
+        mine = who.permissions
+        takes = {each.uid for each in page.items if takes_ideas(each.state, each.held, mine[each.repository.id])}
         return house.render(
             "ideas.html",
             drafts=_shelf(found[State.DRAFT], State.DRAFT, repository),
             icebox=_shelf(found[State.ICEBOX], State.ICEBOX, repository),
             recommended=page.items,
             on=url_for("dashboard.ideas", repository=repository or None, cursor=page.next) if page.next else "",
-            may=may,
+            takes=takes,
             repository=repository,
         )
-
-
-_STEERS = Policy().needs(Action.STEER)
 
 
 def _shelf(plans: Sequence[PlanSummary], state: State, repository: str) -> Shelf:

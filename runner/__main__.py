@@ -79,8 +79,8 @@ def run(settings: Settings, job: str) -> int:
         return 0 if runner.run(job) else 1
     except BlockingIOError:
         say(f"run: job {job} is running on this machine already")
-    except TimeoutError as error:
-        say(f"run: {error}")
+    except OSError as error:
+        say(f"run: the runner could not go on: {error}")
     except ClientError as error:
         say(f"claim: {error}")
     except Ending as interrupted:

@@ -6,6 +6,7 @@ carries every ordinary end, and what nobody foresaw ends as the runner's own fai
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,8 @@ START_PATIENCE = 10.0
 """Seconds that a start waits for its own job's lock: another start may look at that moment whether the job runs."""
 FAULTS = (StoreError, GitError, ClientError, process.StartError, OSError)
 """Faults of git, network and disk whose message is a sentence; anything else is a fault of the program."""
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""What the system says where there is no room for a file."""
 
 
 @dataclass
@@ -58,25 +61,32 @@ class Runner:
     def run(self, job: str) -> bool:
         """Carry out one job; returns whether its report is settled. Raises ClientError where the claim is refused."""
         spool = Spool(self.settings.home / "jobs")
+        self.leftovers.clean(apart_from=job)  # before this job needs room on the disk, down to its lock
         with Client(self.settings) as client, alone(self.settings.home, job, START_PATIENCE):
-            self.leftovers.clean(apart_from=job)
             spool.resend(client, self.say)
             claim = client.claim(job)
             if claim.spec.job != job:
                 raise ClientError(f"The bot answered with job {claim.spec.job}. This is a fault of the bot: report it.")
             redact = Redactor(told(self.settings), carried=carried_values(self.settings.home, claim.spec))
-            spool.keep(claim, redact)
+            self._keep(spool, claim, redact)
             self.say(f"claim: {claim.spec.kind} for {claim.spec.plan_name}")
             report = redact.report(self.carry_out(claim, client, spool.folder(job)))
-            spool.write(report)
             self.say(f"report: {report.outcome}. {report.sentence}")
             hurried = self.watch is not None and self.watch.interrupted
-            settled = spool.send(job, client, self.say, deadline=HURRIED_REPORT if hurried else REPORT_DEADLINE)
+            deadline = HURRIED_REPORT if hurried else REPORT_DEADLINE
+            settled = spool.settle(report, claim.job_key, client, self.say, deadline=deadline)
             self.leftovers.remove(job)
             if not hurried:
                 for sentence in housekeeping.tidy(self.settings.home, self.now(), apart_from=job):
                     self.say(f"clean: {sentence}")
             return settled
+
+    def _keep(self, spool: Spool, claim: Claim, redact: Redactor) -> None:
+        """Write down what the job is; where that fails it ends soon enough, and its report has to reach the bot."""
+        try:
+            spool.keep(claim, redact)
+        except OSError as error:
+            self.say(f"claim: it can't be written to the disk: {error}")
 
     @property
     def leftovers(self) -> Leftovers:
@@ -105,6 +115,10 @@ class Runner:
         except Ending as early:
             return early
         except FAULTS as error:
+            if isinstance(error, OSError) and error.errno in FULL:
+                name = self.settings.runner
+                sentence = f"The disk of runner {name} is full. Make room there (twogate-runner clean), then /retry."
+                return Ending(Outcome.RUNNER_FAILED, sentence)
             return Ending(Outcome.RUNNER_FAILED, f"The runner could not go on: {error} Say /retry to try again.")
         except Exception as error:  # noqa: BLE001 - a report is owed whatever happens
             fault = f"{type(error).__name__}: {error}"

@@ -96,12 +96,12 @@ class Leftovers:
         killed = process.kill_leftovers(job)
         if killed:
             self.say(f"clean: ended {killed} processes that job {job} left")
+        self.remove(job)  # before anything is written: the disk may be full
         spec = spool.owes(job)
         if spec is not None:
             spool.write(self._obituary(spec, folder))
         elif not (folder / REPORT_FILE).exists():
             (folder / KEY_FILE).unlink(missing_ok=True)
-        self.remove(job)
         for draft in folder.glob(".*"):
             draft.unlink()
         if self.now() - folder.stat().st_mtime > _kept_seconds(folder) and not (folder / KEY_FILE).exists():

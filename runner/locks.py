@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from runner import supervise
@@ -44,7 +45,8 @@ def take(path: Path, patience: float = 0) -> int:
     try:
         _wait(handle, patience)
         os.ftruncate(handle, 0)
-        os.pwrite(handle, b"%d %d" % _me(), 0)
+        with suppress(OSError):  # a full disk
+            os.pwrite(handle, b"%d %d" % _me(), 0)
     except BaseException:
         os.close(handle)
         raise

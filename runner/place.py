@@ -49,7 +49,7 @@ class State:
     """What ``state.json`` says."""
 
     step: str
-    """``making``, then ``open``, ``closed`` once a job ended in good order, ``removing`` when all is saved."""
+    """``making``, then ``open``, ``closed`` once a job ended in good order."""
     branch: str
     base: str
     head: str
@@ -119,6 +119,10 @@ class Place:
         draft = self.folder / "state.draft"
         draft.write_text(json.dumps(asdict(state)), encoding="utf-8")
         draft.replace(self.folder / "state.json")
+
+    def forget_state(self) -> None:
+        """Remove the state, which needs no room on the disk: without it nothing here is anybody's work."""
+        (self.folder / "state.json").unlink(missing_ok=True)
 
     def state(self) -> State | None:
         """Read the state, None where there is none that can be read."""

@@ -69,12 +69,25 @@ class Spool:
 
     def write(self, report: Report) -> None:
         """Write the report; from here on it outlives this process."""
-        write_atomically(self.folder(report.job) / REPORT_FILE, report.model_dump_json(indent=1).encode())
+        write_atomically(self.folder(report.job) / REPORT_FILE, _body(report))
+
+    def settle(self, report: Report, key: str, client: Client, say: Callable[[str], None], *, deadline: float) -> bool:
+        """Write the report and send it, where the disk has no room for it all the same; returns as :meth:`send`."""
+        try:
+            self.write(report)
+        except OSError as error:
+            say(f"report of job {report.job} can't be written to the disk: {error}")
+        return self._send(report.job, key, _body(report), client, say, deadline)
 
     def send(self, job: str, client: Client, say: Callable[[str], None], *, deadline: float) -> bool:
         """Send the job's report; returns whether it is settled, which forgets the key."""
         folder = self.folder(job)
         body, key = (folder / REPORT_FILE).read_bytes(), (folder / KEY_FILE).read_text()
+        return self._send(job, key, body, client, say, deadline)
+
+    def _send(
+        self, job: str, key: str, body: bytes, client: Client, say: Callable[[str], None], deadline: float
+    ) -> bool:
         try:
             client.report(job, key, body, deadline=deadline)
         except UnreachableError as error:
@@ -82,7 +95,7 @@ class Spool:
             return False
         except RefusedError as error:
             say(f"report of job {job} dropped, the bot does not want it: {error}")
-        (folder / KEY_FILE).unlink(missing_ok=True)
+        (self.jobs / job / KEY_FILE).unlink(missing_ok=True)
         return True
 
     def resend(self, client: Client, say: Callable[[str], None]) -> None:
@@ -95,6 +108,10 @@ class Spool:
         """Return the jobs whose report the bot has not settled, oldest first."""
         found = [path.parent for path in self.jobs.glob(f"*/{REPORT_FILE}") if (path.parent / KEY_FILE).exists()]
         return [folder.name for folder in sorted(found, key=lambda folder: (folder / REPORT_FILE).stat().st_mtime)]
+
+
+def _body(report: Report) -> bytes:
+    return report.model_dump_json(indent=1).encode()
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -308,7 +308,11 @@ class Workspace:
         return conflicts
 
     def salvage(self) -> str | None:
-        """Keep unpushed work under :attr:`salvage_ref`; return its commit, None where there is none."""
+        """Keep unpushed work under :attr:`salvage_ref`; return its commit, None where there is none.
+
+        What is no work goes first: it may be what filled the disk.
+        """
+        folders.remove(self.home, self.tmp)
         try:
             self._check_pointers()
             head = self._take_tip()
@@ -368,7 +372,6 @@ def clear(store: ObjectStore, plan_uid: str, lock: Lock) -> str | None:
 def forget(store: ObjectStore, plan_uid: str) -> None:
     """Remove a plan's folder and its anchor; what was salvaged stays. The lock must be held."""
     place = Place(store.home, store.repository_id, plan_uid)
-    if state := place.state():  # a removal that is cut off must not be taken for an agent's deletions
-        place.save(replace(state, step="removing"))
+    place.forget_state()  # a removal that is cut off must not be taken for an agent's deletions
     folders.remove(place.folder)
     store.drop_refs(ANCHOR + plan_uid)

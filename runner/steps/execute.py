@@ -6,7 +6,6 @@ that moved meanwhile. From the commit that passed on, only its SHA counts.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -99,8 +98,7 @@ def run(job: Job, expected: str | None) -> Ending:
         work = describe(job, execution)
         inspection = inspected(job, execution, work.head)
     except BaseException:
-        with suppress(GitError, StoreError, OSError):
-            _salvage(job, workspace)
+        _salvage(job, workspace)
         raise
     finally:
         workspace.remove()
@@ -135,8 +133,12 @@ def _compared_with(job: Job) -> str:
 
 
 def _salvage(job: Job, workspace: Workspace) -> None:
-    """Keep what was not pushed, and say where."""
-    saved = workspace.salvage()
+    """Keep what was not pushed, and say where, or why it could not be kept."""
+    try:
+        saved = workspace.salvage()
+    except (GitError, StoreError, OSError) as error:
+        job.ledger.note(f"What was not pushed could not be kept: {error}")
+        return
     if saved:
         job.ledger.fields["salvaged"] = saved
         job.ledger.note(kept_sentence(job.spec, job.settings.runner, saved))

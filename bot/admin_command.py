@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PLANS_SHOWN = 100
 """Rows of the table of plans, those that changed last."""
-OWN = "read from standard input the secret with which the sender signs, where it can't take ours (jam.dev)"
+OWN = "read from standard input the secret of the sender's own making (jam.dev, Linear, Sentry)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

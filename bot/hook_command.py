@@ -20,18 +20,23 @@ if TYPE_CHECKING:
 
     from bot.settings import Settings
 
-SECRET = re.compile(r"whsec_(?:[A-Za-z0-9+/]{4}){6,48}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
-"""A key of 18 bytes and more."""
+SECRET = re.compile(
+    r"whsec_(?:[A-Za-z0-9+/]{4}){6,48}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?!whsec_)[!-~]{24,256}"
+)
+"""A key of 18 bytes and more as Standard Webhooks write it, or 24 characters and more of any other sender."""
 
 
 def told(settings: Settings, owner: str, name: str, signs_with: str | None = None) -> Iterator[str]:
     """Open the hooks of a repository on which the App is installed, and yield what their senders need to know.
 
-    ``signs_with`` is a secret of the sender's own, as Standard Webhooks write it.
+    ``signs_with`` is a secret of the sender's own.
     """
     secrets = HookSecrets(settings)
     if signs_with is not None and not SECRET.fullmatch(signs_with):
-        raise UserError("What was given is no signing secret: it begins with whsec_, and base64 follows.")
+        raise UserError(
+            "What was given is no signing secret: one has 24 characters or more, without spaces; where it begins with "
+            "whsec_, base64 follows."
+        )
     with serving.opened(settings) as parts:
         try:
             repo = parts.gateway.find_repository(owner, name)

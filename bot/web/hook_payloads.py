@@ -1,8 +1,10 @@
 """What trackers send, read tolerantly: what is missing, too long or of another shape costs that part alone.
 
 jam.dev sends ``jam.created`` as one flat object (``jamId``, ``jamUrl``, ``title``, ``description``, ``originalUrl``,
-``systemInfo``, ``consoleLogs``, ``networkRequests``, ``userEvents``), or such an object in an envelope's ``data``. Of
-what people typed, of headers and of the queries of addresses nothing is taken: secrets lie there.
+``systemInfo``, ``consoleLogs``, ``networkRequests``, ``userEvents``, ``recordingLink``; its ``type`` is ``video``,
+``screenshot`` or ``sessionReplay``), other events also in an envelope's ``data``. Events and signature are documented
+at jam.dev/docs/webhooks; the fields are those that receivers in public use check for. Nothing is taken of what people
+typed, of headers and of the queries of addresses: secrets lie there.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from bot.lifecycle.hooks import Reported, Tracker
+from bot.web.hook_trackers import ours
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -33,6 +36,8 @@ LEAST_FAILURE = 400
 TROUBLE = frozenset({"error", "warn", "warning", "assert", "fatal", "critical"})
 """Levels of the console that tell of trouble."""
 JAM_CREATED = "jam.created"
+NO_REPORT = frozenset({"conversationId", "recordingLinkId"})
+"""Fields of jam.dev's other events: a talk that asked for a recording, a link under which one can be made."""
 
 
 class UnreadableError(ValueError):
@@ -49,11 +54,14 @@ def read(tracker: Tracker, body: Any) -> tuple[str, Reported] | None:
     if tracker is Tracker.JAM:
         within, kind = body.get("data"), body.get("type")
         said = within if isinstance(within, dict) else body
-        if (isinstance(kind, str) and "." in kind and kind != JAM_CREATED) or "conversationId" in said:
+        if (isinstance(kind, str) and "." in kind and kind != JAM_CREATED) or NO_REPORT & said.keys():
             return None
         name, reported = _jam(said)
     else:
-        name, reported = _issue(body)
+        own = ours(body)
+        if own is None:
+            return None
+        name, reported = _issue(own)
     if not (reported.title or reported.text or reported.steps or reported.link):
         raise UnreadableError("it has neither title nor text, steps or link")
     return name, reported

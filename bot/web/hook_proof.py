@@ -3,7 +3,8 @@
 Three ways, of which one is enough, since trackers can do different things:
 
 - ``Authorization: Bearer <secret>``;
-- ``X-Hub-Signature-256`` or ``X-Twogate-Signature``: ``sha256=`` and the body's HMAC under the secret as it is written;
+- one of :data:`BODY_SIGNATURES`: the body's HMAC-SHA-256 under the secret as it is written, in hexadecimal, with
+  ``sha256=`` before it or without, as the sender writes it;
 - Standard Webhooks (``webhook-id``, ``webhook-timestamp``, ``webhook-signature``, or ``svix-`` before each, as jam.dev
   sends them): ``v1,`` and the HMAC of id, time and body under the key within the secret, minutes old at most.
 
@@ -25,9 +26,18 @@ TOLERANCE_SECONDS = 300.0
 """How far the time of a signed report may be from ours; a report caught on its way can't be sent again later."""
 MOST_SIGNATURES = 5
 """Signatures of one report that are looked at: one, or two while a key is changed."""
+STANDARD = "whsec_"
+"""How secrets of Standard Webhooks begin; a key in base64 follows."""
 TIME = re.compile(r"[0-9]{1,12}")
 """Seconds since the epoch."""
-BODY_SIGNATURES = ("X-Hub-Signature-256", "X-Twogate-Signature")
+BODY_SIGNATURES = (
+    "X-Hub-Signature-256",
+    "X-Twogate-Signature",
+    "X-Hub-Signature",  # Jira
+    "Linear-Signature",
+    "Sentry-Hook-Signature",
+)
+"""Headers with the signature of a body by itself."""
 
 
 def proven(secret: str, headers: Headers, body: bytes, now: float) -> bool:
@@ -43,7 +53,7 @@ def signed(secret: str, body: bytes) -> str:
 
 def stamped(secret: str, name: str, at: str, body: bytes) -> str:
     """Return the signature of Standard Webhooks, version 1."""
-    key = base64.b64decode(secret.removeprefix("whsec_"))
+    key = base64.b64decode(secret.removeprefix(STANDARD)) if secret.startswith(STANDARD) else secret.encode()
     digest = hmac.new(key, f"{name}.{at}.".encode(errors="replace") + body, hashlib.sha256).digest()
     return f"v1,{base64.b64encode(digest).decode()}"
 
@@ -54,7 +64,8 @@ def _bears(secret: str, headers: Headers) -> bool:
 
 def _signs_body(secret: str, headers: Headers, body: bytes) -> bool:
     right = signed(secret, body)
-    return any(_same(headers.get(name, ""), right) for name in BODY_SIGNATURES)
+    given = [headers.get(name, "") for name in BODY_SIGNATURES]
+    return any(_same(each, right) or _same(each, right.removeprefix("sha256=")) for each in given)
 
 
 def _signs_message(secret: str, headers: Headers, body: bytes, now: float) -> bool:

@@ -114,7 +114,7 @@ def _taken(store: Store, repo: Repo, terms: HookTerms, tracker: Tracker, body: b
     if found is None:
         return "dropped: no report"
     name, report = found
-    told = name or report.model_dump_json()
+    told = name or report.model_dump_json(exclude_defaults=True)
     key = f"hook:{repo.id}:{tracker}:{hashlib.sha256(told.encode()).hexdigest()[:32]}"
     return _kept(store, OpenReported(key=key, repo=repo, report=report, generation=terms.generation))
 

@@ -81,6 +81,24 @@ def test_a_reaction_is_never_forgotten_since_it_would_be_judged_again(store: Sto
         assert not deliveries.add(tx, reaction)
 
 
+def test_of_a_report_the_mark_stays_and_what_it_said_goes(store: Store, clock: Clock) -> None:
+    with store.write() as tx:
+        for name in ("done", "parked"):
+            deliveries.add(tx, NewDelivery(f"hook:7:{name}", "hook", "jam", f"7:{name}", "{}"))
+            found = deliveries.next_open(tx)
+            assert found is not None
+            (deliveries.finish if name == "done" else deliveries.park)(tx, found, "so")
+    clock.forward(retention.KEEP_PARKED_DAYS * DAY + 1)
+    assert [forget(store), forget(store)] == [2, 0]
+    with store.write() as tx:
+        for name in ("done", "parked"):
+            kept = deliveries.kept(tx, source="hook", guid=f"hook:7:{name}")
+            assert kept is not None
+            assert (kept.body, kept.parked_at) == ("", None)
+            assert not deliveries.add(tx, NewDelivery(f"hook:7:{name}", "hook", "jam", "7", "{}"))
+        assert deliveries.parked(tx) == []
+
+
 def test_a_batch_is_bounded(store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention, "BATCH", 3)
     fill(store, "a")

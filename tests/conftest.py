@@ -8,6 +8,7 @@ on loopback.
 from __future__ import annotations
 
 import functools
+import gc
 import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,12 @@ LONG = (
 # Before httpx, jwt and bot.settings take the names over.
 ssl.create_default_context = functools.lru_cache(ssl.create_default_context)
 serialization.load_pem_private_key = functools.lru_cache(serialization.load_pem_private_key)
+
+
+def pytest_collection_finish() -> None:
+    """Take what collecting made, ten thousand tests and all modules, out of every later search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, get_origin
 
 from flask import Blueprint, Response, request
@@ -45,21 +46,24 @@ UNREADABLE = "GitHub or the database can't be used just now: ask again in a mome
 def blueprint(api: RestApi, login: Login | None, asking: Limiter) -> Blueprint:
     """Return every address of the API; ``login`` is how the dashboard's sessions are known, where it is open."""
     pages = Blueprint("api", __name__, url_prefix=PREFIX)
-    described = operations(RestApi)
-    text = json.dumps(document(described), indent=1)
-    for each in described:
+    for each in operations(RestApi):
         path = each.path.replace("{", "<").replace("}", ">")
         pages.add_url_rule(path, each.name, _answering(api, each, login, asking), methods=[each.method])
 
     @pages.get("/openapi.json")
     def openapi() -> Response:
-        answer = Response(text, mimetype=JSON)
+        answer = Response(_document(), mimetype=JSON)
         answer.cache_control.public = True
         answer.cache_control.max_age = KEPT_SECONDS
         return _matched(answer)
 
     _refuse(pages)
     return pages
+
+
+@cache
+def _document() -> str:
+    return json.dumps(document(operations(RestApi)), indent=1)
 
 
 def _answering(api: RestApi, each: Operation, login: Login | None, asking: Limiter) -> Callable[..., Response]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 from flask import Blueprint, Response
 
@@ -15,14 +16,18 @@ KEPT_SECONDS = 3_600
 def blueprint() -> Blueprint:
     """Return the one address."""
     pages = Blueprint("schema", __name__, url_prefix="/schema")
-    body = json.dumps(json_schema(), indent=2)
 
     @pages.get("/twogate.json")
     def schema() -> Response:
-        answer = Response(body, mimetype="application/schema+json")
+        answer = Response(_text(), mimetype="application/schema+json")
         answer.cache_control.public = True
         answer.cache_control.max_age = KEPT_SECONDS
         answer.access_control_allow_origin = "*"
         return answer
 
     return pages
+
+
+@cache
+def _text() -> str:
+    return json.dumps(json_schema(), indent=2)

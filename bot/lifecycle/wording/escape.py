@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from bot.lifecycle.prose import normalised
@@ -49,6 +50,8 @@ SHRINKS = 4
 """Characters of text from which more than one of result is expected; what lies behind is not even looked at."""
 NESTED_FROM = 2
 """Columns of indentation from which an item belongs to the one above it."""
+CHARACTERS_KEPT = 4_096
+"""Unusual characters of which is remembered how they are shown: more than any text of people has."""
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _LIST = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+]|[0-9]{1,9}[.)])[ \t]+(?P<text>\S.*)")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<text>[^#\s](?:.*[^#\s])?)[ \t#]*")
@@ -61,11 +64,11 @@ _FENCE = re.compile(r"[ \t]*(?P<fence>`{3,}|~{3,})[^`]*")
 
 def visible(text: str) -> str:
     """Return the text with plain newlines and with everything unseen shown by its number."""
-    return _UNUSUAL.sub(_shown, normalised(text))
+    return _UNUSUAL.sub(lambda match: _shown(match[0]), normalised(text))
 
 
-def _shown(match: re.Match[str]) -> str:
-    character = match[0]
+@lru_cache(maxsize=CHARACTERS_KEPT)
+def _shown(character: str) -> str:
     hidden = unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} or character in _UNSEEN
     hidden = hidden or _NEVER.match(character) is not None
     return f"⟨U+{ord(character):04X}⟩" if hidden and character not in _JOINERS else character

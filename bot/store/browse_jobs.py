@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy import Select, bindparam, case, func, select
 
 from bot.store import keyset
 from bot.store.documents import load
+from bot.store.endings import short
 from bot.store.schema import jobs
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
     from bot.store.engine import Tx
 
+MOST_JOBS = 100
+"""Jobs that are shown with their plan, the last; the list of jobs has all of them, page by page."""
+MOST_RUNNERS = 100
+"""Runners that are shown, those that reported last."""
 RUNNERS_SPAN = 30 * 86_400.0
 """How far back (seconds) a runner is known by its last report."""
 
@@ -41,7 +46,7 @@ class JobFilters:
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """A job as people see it. ``end`` is its report as data, without what is long."""
+    """A job as people see it. ``end`` is its report as data, in a list in short."""
 
     id: str
     plan_uid: str
@@ -78,10 +83,10 @@ class RunnerRow:
 
 
 def jobs_of(tx: Tx, plan_uid: str) -> list[JobRow]:
-    """Return a plan's jobs, the oldest first, each with how it ended."""
+    """Return a plan's jobs, the oldest first, each with how it ended; of many the last."""
     c = jobs.c
-    query = select(*_JOB, c.report).where(c.plan_uid == plan_uid).order_by(c.opened_at, c.id)
-    return [_as_job(row) for row in tx.execute(query)]
+    query = select(*_JOB, *_END).where(c.plan_uid == plan_uid).order_by(c.opened_at.desc(), c.id.desc())
+    return [_as_job(row) for row in tx.execute(query.limit(MOST_JOBS))][::-1]
 
 
 def jobs_page(
@@ -95,11 +100,11 @@ def jobs_page(
 def job_of(tx: Tx, repositories: Collection[int], job: str) -> tuple[JobRow, dict[str, Any]] | None:
     """Return a job and its whole report as data (empty while there is none); None where it may not be seen."""
     c = jobs.c
-    row = tx.execute(select(*_JOB, c.report).where(c.id == job, c.repository_id.in_(repositories))).first()
+    row = tx.execute(select(*_JOB, c.ending, c.report).where(c.id == job, c.repository_id.in_(repositories))).first()
     if row is None:
         return None
-    report = load(row[-1]) if row[-1] else {}
-    return _as_job(row), report
+    report = load(row.report) if row.report else {}
+    return replace(_as_job(row), end=report), report
 
 
 def runners(tx: Tx, repositories: Collection[int]) -> list[RunnerRow]:
@@ -110,14 +115,15 @@ def runners(tx: Tx, repositories: Collection[int]) -> list[RunnerRow]:
 
 _JOB_KEY = (jobs.c.opened_at, jobs.c.id)
 _JOB = [jobs.c[each.name] for each in fields(JobRow) if each.name != "end"]
-_SHORT = ("outcome", "sentence", "attempts", "started_at", "ended_at", "gates", "output_tail", "salvaged")
-"""What of a report goes with a job in a list."""
+_END = (jobs.c.ending, case((jobs.c.ending.is_(None), jobs.c.report)).label("report"))
+"""How a job ended, in short; its report comes along where an older release wrote nothing shorter."""
 _LAST = func.max(jobs.c.reported_at)
 _RUNNERS = (
     select(jobs.c.repository_id, jobs.c.runner, func.count(), _LAST)
     .where(jobs.c.repository_id.in_(keyset.SEEN), jobs.c.opened_at >= bindparam("since"), jobs.c.runner.is_not(None))
     .group_by(jobs.c.repository_id, jobs.c.runner)
     .order_by(_LAST.desc(), jobs.c.runner)
+    .limit(MOST_RUNNERS)
 )
 
 
@@ -135,11 +141,10 @@ def _jobs_page(repositories: frozenset[int], wanted: JobFilters, limit: int, *, 
     few = wanted.plan is not None
     arms = keyset.arms(c.repository_id + 0 if few else c.repository_id, repositories)
     found = keyset.newest(_JOB_KEY, arms, conditions, limit, few=few)
-    return select(*_JOB, c.report).where(c.id.in_(found)).order_by(c.opened_at.desc(), c.id.desc())
+    return select(*_JOB, *_END).where(c.id.in_(found)).order_by(c.opened_at.desc(), c.id.desc())
 
 
 def _as_job(row: Row[Any]) -> JobRow:
-    *values, report = tuple(row)
+    *values, ending, report = tuple(row)
     known = dict(zip((column.name for column in _JOB), values, strict=True))
-    end = load(report) if report else {}
-    return JobRow(**known, end={name: end[name] for name in _SHORT if name in end})
+    return JobRow(**known, end=load(ending) if ending else short(load(report)) if report else {})

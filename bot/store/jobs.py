@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, Select, exists, func, select, update
 
 from bot.lifecycle.histories import JobTime
 from bot.store.documents import dump, load, note
+from bot.store.endings import short
 from bot.store.schema import jobs, usage
 from runner.contract import JobSpec, Outcome, Progress, Report
 
@@ -204,8 +205,10 @@ def report(tx: Tx, job: str, report: Report) -> bool:
     first = (jobs.c.id == job) & jobs.c.reported_at.is_(None)
     claimed = tx.execute(select(jobs.c.claimed_at).where(jobs.c.id == job)).scalar_one_or_none()
     ran = min(max(0.0, report.ended_at - report.started_at), tx.now - (claimed or 0.0))
+    told = report.model_dump(mode="json")
     values = {
-        "report": dump(report.model_dump(mode="json")),
+        "report": dump(told),
+        "ending": dump(short(told)),
         "outcome": report.outcome,
         "ran_seconds": ran,
         "check_seconds": None if report.check_seconds is None else min(report.check_seconds, ran),

@@ -242,6 +242,7 @@ jobs = Table(
     Column("check_seconds", Double),
     Column("actions_rate", Text),
     Column("runner", Text),
+    Column("ending", Text),
     Index(
         *("ix_jobs_figures", "plan_uid", "claimed_at", "reported_at", "closed_at", "heartbeat_at"),
         *("ran_seconds", "check_seconds", "actions_rate", "unit", "id"),

@@ -168,7 +168,7 @@ class RestApi:
     @operation(
         "GET",
         "/runners",
-        "List the runners that reported lately",
+        "List the hundred runners that reported last",
         answer=wire.Page[wire.RunnerView],
         query=Where,
         refusals=(404,),

@@ -154,6 +154,7 @@ class PlanDetail(PlanSummary):
     rejections: list[str]
     """Why people said no. Untrusted text."""
     jobs: list[JobView]
+    """The oldest first; of more than a hundred the last."""
     costs: CostsView
     tries: list[TryView]
     """Every plan of the issue, the newest try first."""

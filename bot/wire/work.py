@@ -142,6 +142,7 @@ class JobView(Wire):
     closed_at: AwareDatetime | None
     stop_reason: str | None
     gates: list[GateView]
+    """How its checks ended. Of many, what they printed is told with the job by itself alone."""
     output_tail: str
     """The end of what its agent printed. Untrusted text."""
     salvaged: str | None

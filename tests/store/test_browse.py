@@ -8,16 +8,23 @@ from sqlalchemy import update
 
 from bot.lifecycle.plan import Recommended, Repo
 from bot.lifecycle.states import State, WaitingOn
-from bot.store import browse, browse_journal, journal, keyset, plans
+from bot.store import browse, browse_jobs, browse_journal, jobs, journal, keyset, plans
 from bot.store.browse import PlanFilters
+from bot.store.browse_jobs import JobFilters
 from bot.store.browse_journal import JournalFilters
+from bot.store.documents import dump
+from bot.store.endings import LONGEST_ENDING, short
 from bot.store.journal import Entry
+from bot.store.schema import jobs as jobs_table
 from bot.store.schema import plans as plans_table
-from runner.results import Recommendation
+from runner.contract import GateResult, GateStatus, JobKind, Outcome, Report
+from runner.results import Recommendation, Unit
 from tests.store.databases import some_plan
 
 if TYPE_CHECKING:
-    from bot.store.engine import Store
+    import pytest
+
+    from bot.store.engine import Store, Tx
     from tests.store.databases import Clock
 
 STATES = (State.DRAFT, State.IN_REVIEW, State.MERGED)
@@ -97,3 +104,62 @@ def test_a_plan_that_an_older_release_wrote_is_listed_from_its_document(store: S
         (before,) = browse.plans_page(tx, {7}, PlanFilters(), None, 5)
         tx.execute(update(plans_table).values(brief=None))
         assert browse.plans_page(tx, {7}, PlanFilters(), None, 5) == [before]
+
+
+def job(name: str, tx: Tx) -> None:
+    where = {"repository_id": 7, "lane": "7:12", "installation_id": 3}
+    jobs.open_job(tx, job=name, plan_uid="cafe0001", kind=JobKind.PLAN, unit=Unit.CREATE_PLAN, deadline_at=1.0, **where)
+
+
+def test_a_list_holds_no_more_of_a_job_than_fits_and_the_job_itself_all(store: Store) -> None:
+    gates = [
+        GateResult(name=f"{n}", blocking=True, status=status, seconds=1, summary="s" * 300, tail="\x1b" * 4_000)
+        for n in range(50)
+        for status in (GateStatus.PASSED, GateStatus.FAILED)
+    ]
+    told = Report(
+        job="cafe0001-1",
+        outcome=Outcome.GATES_FAILED,
+        sentence="s" * 65_536,
+        runner="here",
+        started_at=1.0,
+        ended_at=2.0,
+        gates=tuple(gates),
+    )
+    with store.write() as tx:
+        plans.save(tx, some_plan(), None)
+        job("cafe0001-1", tx)
+        assert jobs.report(tx, "cafe0001-1", told)
+        (listed,) = browse_jobs.jobs_page(tx, {7}, JobFilters(), None, 5)
+        assert (listed.end["outcome"], len(listed.end["gates"])) == ("gates_failed", 100)
+        assert len(dump(listed.end)) <= LONGEST_ENDING < len(told.model_dump_json())
+        whole = browse_jobs.job_of(tx, {7}, "cafe0001-1")
+        assert whole is not None
+        assert GateResult.model_validate(whole[0].end["gates"][99]) == gates[99]
+        tx.execute(update(jobs_table).values(ending=None))
+        assert browse_jobs.jobs_page(tx, {7}, JobFilters(), None, 5) == [listed], (
+            "of what an older release wrote as well"
+        )
+    few = told.model_copy(update={"gates": (*gates[:1], *gates[3:4]), "sentence": "It failed."}).model_dump(mode="json")
+    assert [len(gate["tail"]) for gate in short(few)["gates"]] == [4_000, 4_000]
+    some = told.model_copy(update={"gates": tuple(gates[:4])}).model_dump(mode="json")
+    assert [len(gate["tail"]) for gate in short(some)["gates"]] == [0, 4_000, 0, 4_000]
+
+
+def test_of_many_jobs_and_runners_the_last_are_shown(
+    store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browse_jobs, "MOST_JOBS", 2)
+    with store.write() as tx:
+        plans.save(tx, some_plan(), None)
+    for number in range(1, browse_jobs.MOST_RUNNERS + 2):
+        clock.forward(1)
+        with store.write() as tx:
+            job(f"cafe0001-{number}", tx)
+            tx.execute(
+                update(jobs_table).where(jobs_table.c.runner.is_(None)).values(runner=f"r{number}", reported_at=tx.now)
+            )
+    with store.read() as tx:
+        assert [each.id for each in browse_jobs.jobs_of(tx, "cafe0001")] == ["cafe0001-100", "cafe0001-101"]
+        found = [each.name for each in browse_jobs.runners(tx, {7})]
+    assert (len(found), found[0], "r1" in found) == (browse_jobs.MOST_RUNNERS, "r101", False)

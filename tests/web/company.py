@@ -28,6 +28,7 @@ from bot.lifecycle.plan import (
 from bot.lifecycle.states import Gate, State, Via, WaitingOn
 from bot.store import plans
 from bot.store.documents import dump
+from bot.store.endings import short
 from bot.store.schema import jobs as jobs_table
 from bot.store.schema import journal as journal_table
 from bot.store.schema import plans as plans_table
@@ -333,7 +334,7 @@ class Story:
             "id": name, "plan_uid": self.uid, "repository_id": self.repo.id, "lane": f"{self.repo.id}:{self.number}", "installation_id": 7,
             "kind": kind, "unit": unit, "opened_at": start, "dispatched_at": start, "run_id": self.run, "run_attempt": 1, "claimed_at": start + 4,
             "heartbeat_at": self.at if outcome else self.now - self.number % 30, "phase": "agent" if outcome is None else "report", "deadline_at": self.at + 600,
-            "report": None, "reported_at": None, "closed_at": None, "runner": None, "used_jtis": "[]",
+            "report": None, "reported_at": None, "closed_at": None, "runner": None, "used_jtis": "[]", "ending": None,
         }  # fmt: skip
         if outcome is not None:
             report = Report(
@@ -347,6 +348,7 @@ class Story:
             )
             known |= {
                 "report": dump(report.model_dump(mode="json")),
+                "ending": dump(short(report.model_dump(mode="json"))),
                 "reported_at": self.at,
                 "closed_at": self.at,
                 "runner": host,

@@ -90,7 +90,7 @@ def add_to(pages: Blueprint, house: House) -> None:
             jobs = browse_jobs.jobs_of(tx, uid)
         rows = [house.catalogue.views.job(each, found.plan.repo) for each in reversed(jobs)]
         fine = {outcome for outcome in Outcome if outcome.is_success}
-        return _tab(house, found, "logs.html", jobs=rows, fine=fine)
+        return _tab(house, found, "logs.html", jobs=rows, fine=fine, most=browse_jobs.MOST_JOBS)
 
     @pages.get("/plans/<uid>/costs")
     def spent(uid: str) -> Response:

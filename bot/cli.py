@@ -1,4 +1,4 @@
-"""The command line ``twogate``.
+"""The command line ``twogate``. A command loads what it needs when it is asked for: the whole takes seconds.
 
 Exit codes: 0 well, 1 something that was asked about is not well, 2 it can't be done as asked, 130 Ctrl-C.
 """
@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot import admin_command, doctor, eval_command, memory_command, serving
 from bot.arguments import IMPOSSIBLE, UNWELL, WELL, account, add_command, commit, count, program, run_command
-from bot.data_flow import command as data_flow
 from bot.errors import ConfigError
 from bot.lifecycle.policy import PolicyError, parse_policy
-from bot.opened import found_settings, made_ready
 from bot.remote import verbs
 from bot.shipped import shipped
 
@@ -26,14 +24,23 @@ if TYPE_CHECKING:
 WORKFLOW = ".github/workflows/twogate.yml"
 PLACEHOLDER = "OWNER/twogate/.github/actions/run@" + "0" * 40
 """Where the workflow that is shipped names the action."""
+MODULES = {
+    "data-flow": "bot.data_flow.command",
+    "admin": "bot.admin_command",
+    "eval": "bot.eval_command",
+    "memory": "bot.memory_command",
+}
+"""What knows the arguments of a command."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    return run_command(_parser(), argv)
+    words = sys.argv[1:] if argv is None else argv
+    return run_command(_parser(words[0] if words else ""), words)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(asked: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of every command, or one that reads the arguments of the one that is asked for."""
     parser = program()
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = partial(add_command, commands)
@@ -44,61 +51,78 @@ def _parser() -> argparse.ArgumentParser:
     command("work", _work, "work without serving the web, until SIGTERM")
     command("migrate", _migrate, "bring the database to the current schema")
     command("doctor", _doctor, "look at settings, database, GitHub and permissions, and say what to mend")
-    data_flow.add_arguments(command("data-flow", _data_flow, "list who sees code or prompts in one run, and why"))
+    command("data-flow", _data_flow, "list who sees code or prompts in one run, and why")
     admin = "list and put right what the bot's database holds, on its machine: plans, pauses, what was given up, costs"
-    admin_command.add_arguments(commands.add_parser("admin", help=admin, description=f"{admin.capitalize()}."))
+    commands.add_parser("admin", help=admin, description=f"{admin.capitalize()}.")
     verbs.add_verbs(commands)
     init = command("init", _init, "write the runner's workflow into a repository")
     init.add_argument("--owner", required=True, type=account, help="account that has the repository `twogate`")
     init.add_argument("--commit", required=True, type=commit, help="commit of that repository to run, 40 characters")
     init.add_argument("--path", type=Path, default=Path(), help="folder of the repository to write into (.)")
-    eval_command.add_arguments(command("eval", _eval, "measure a unit's instructions on small cases, side by side"))
-    memory_command.add_arguments(command("memory", _memory, "list a checkout's lessons; show one; make room"))
+    command("eval", _eval, "measure a unit's instructions on small cases, side by side")
+    command("memory", _memory, "list a checkout's lessons; show one; make room")
     policy = command("check-policy", _check_policy, "check a repository's policy file")
     policy.add_argument("file", type=Path, help="the file, .github/twogate.yml in a repository")
+    for name in MODULES if asked is None else {asked} & MODULES.keys():
+        import_module(MODULES[name]).add_arguments(commands.choices[name])
     return parser
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    found = made_ready()
+    from bot import opened, serving
+
+    found = opened.made_ready()
     make_worker = serving.worker if found.worker_threads else None
     serving.Server(found, make_worker=make_worker, processes=arguments.processes).run()
     return WELL
 
 
 def _web(arguments: argparse.Namespace) -> int:
-    serving.Server(made_ready(), make_worker=None, processes=arguments.processes).run()
+    from bot import opened, serving
+
+    serving.Server(opened.made_ready(), make_worker=None, processes=arguments.processes).run()
     return WELL
 
 
 def _work(_arguments: argparse.Namespace) -> int:
-    found = made_ready()
+    from bot import opened, serving
+
+    found = opened.made_ready()
     if not found.worker_threads:
         raise ConfigError(["TWOGATE_WORKER_THREADS is 0: set it to the number of effects to carry out at a time."])
     return WELL if serving.work(found) else UNWELL
 
 
 def _migrate(_arguments: argparse.Namespace) -> int:
-    made_ready()
+    from bot import opened
+
+    opened.made_ready()
     print("The database is up to date.")
     return WELL
 
 
 def _data_flow(arguments: argparse.Namespace) -> int:
-    for line in data_flow.told(arguments, found_settings):
+    from bot import opened
+    from bot.data_flow import command
+
+    for line in command.told(arguments, opened.found_settings):
         print(line)
     return WELL
 
 
 def _doctor(_arguments: argparse.Namespace) -> int:
+    from bot import doctor, opened
+
     well = True
-    for finding in doctor.examine(found_settings()):
+    for finding in doctor.examine(opened.found_settings()):
         print(f"{'ok   ' if finding.well else 'FAULT'}  {finding.sentence}")
         well &= finding.well
     return WELL if well else UNWELL
 
 
 def _eval(arguments: argparse.Namespace) -> int:
+    from bot import eval_command
+
     whole, lines = eval_command.told(arguments)
     for line in lines:
         print(line)
@@ -118,6 +142,8 @@ def _init(arguments: argparse.Namespace) -> int:
 
 
 def _memory(arguments: argparse.Namespace) -> int:
+    from bot import memory_command
+
     for line in memory_command.told(arguments):
         print(line)
     return WELL

@@ -109,8 +109,11 @@ def test_of_a_fault_the_kind_alone_is_told(village: Village) -> None:
 
 def test_without_a_collector_nothing_is_imported(village: Village) -> None:
     """In a process of its own, since this one has the collector's types."""
-    code = "import sys, bot.cli; print([name for name in sys.modules if name.startswith('opentelemetry')])"
+    code = (
+        "import sys, bot.cli; print([name for name in ('sqlalchemy', 'flask', 'runner.job') if name in sys.modules])\n"
+        "import bot.serving; print([name for name in sys.modules if name.startswith('opentelemetry')])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert done.stdout == "[]\n[]\n", "the command line alone, and then the bot"
     with traced(from_environment(village.environment)), trail.working("x"):
         assert trail._Process.tracer is None

@@ -72,8 +72,11 @@ class Holders(PeoplesGateway):
         return OpenedIssue(number=made["number"], url=made["html_url"], labels=named)
 
     def _is_ours(self, rest: Rest) -> bool:
-        """Whether a token is of this App; of one that reaches nothing it does not matter."""
-        found = rest.call("GET", "/user/installations", params={"per_page": 1})["installations"]
+        """Whether a token is of this App; of one that reaches nothing, or may not say so, it can't be told."""
+        try:
+            found = rest.call("GET", "/user/installations", params={"per_page": 1})["installations"]
+        except (Missing, Refused):
+            return False
         return bool(found) and found[0]["app_id"] == self._clients.app_id
 
     @contextmanager
@@ -113,11 +116,14 @@ def _shown(rest: Rest, repos: Sequence[Repo]) -> dict[int, Permission]:
 
 
 def _permission(rest: Rest, repo: Repo, answer: Any) -> Permission | None:
-    """Return what the person may do; None where they see nothing. A namesake is told apart by its number."""
+    """Return what the person may do; None where they see nothing. A namesake is told apart by its number.
+
+    Whether GraphQL tells a permission to every kind of token is not documented; REST tells it with the repository.
+    """
     if answer is None:
         return None
-    if answer["databaseId"] == repo.id:
-        return Permission[answer["viewerPermission"] or Permission.READ.name]
+    if answer["databaseId"] == repo.id and answer["viewerPermission"]:
+        return Permission[answer["viewerPermission"]]
     try:
         rights = rest.call("GET", f"/repositories/{repo.id}").get("permissions") or {}
     except Missing:

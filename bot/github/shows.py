@@ -2,6 +2,9 @@
 
 Nothing is read first: each part is harmless when repeated, and GitHub tells of each whether it was done. The node ids
 that GraphQL wants never change, so each is asked for once by a process.
+
+Whether GitHub passes over labels that are to be removed and are not there is not documented. A host that refuses it is
+asked from then on which ones are there.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from bot.lifecycle.plan import Person
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from bot.errors import TwogateError
     from bot.github.connection import Connection
     from bot.github.gateway import CheckRun, Shown, StateLabel
     from bot.lifecycle.plan import Repo
@@ -53,6 +57,8 @@ class Shows(Ensures):
         self._comments: dict[int, str] = {}
         self._labels: dict[int, dict[str, str]] = {}
         self._finding = threading.Lock()
+        self._passes_over = True
+        """Whether labels can be removed that are not there."""
 
     def put_up(self, repo: Repo, number: int, head: str, check: CheckRun, key: str, body: str, *, first: bool) -> PutUp:
         """Post a comment and make a check run on a commit, each once, in one request.
@@ -85,13 +91,41 @@ class Shows(Ensures):
         changes = [
             _say(issue, comment, marked(shown.key, shown.body)),
             Change("label", "addLabelsToLabelable", {"labelableId": issue, "labelIds": [labels[shown.label]]}),
-            Change("others", "removeLabelsFromLabelable", {"labelableId": issue, "labelIds": _others(shown, labels)}),
         ]
+        others = _others(shown, labels)
+        if not self._passes_over:
+            others = self._there(repo, number, others)
+        if others:
+            changes.append(_removal(issue, others))
         if shown.seen:
             changes.append(Change("seen", "addReaction", {"subjectId": issue, "content": "EYES"}))
         self._connection.before_write(repo.installation_id)
         done = self._connection.rest(repo).change(changes)
+        if self._passes_over and "label" in done.done and self._is_for_absence(repo, shown, done.faults.get("others")):
+            done = self._removed(repo, number, others, done)
         return self._shown(repo, number, shown, done)
+
+    def _there(self, repo: Repo, number: int, labels: Mapping[str, str]) -> dict[str, str]:
+        """Return those of the labels that the issue has."""
+        here = {name.casefold() for name in self.issue(repo, number).labels}
+        return {name: known for name, known in labels.items() if name.casefold() in here}
+
+    def _is_for_absence(self, repo: Repo, shown: Shown, fault: TwogateError | None) -> bool:
+        """Whether labels may not have been removed because the issue lacks some; not where the repository does."""
+        if not isinstance(fault, Missing):
+            return isinstance(fault, Permanent)
+        return self._find(repo, shown.labels) == self._labels.get(repo.id)
+
+    def _removed(self, repo: Repo, number: int, others: Mapping[str, str], done: Outcome) -> Outcome:
+        """Remove what is there of what was refused together, and return what came of all."""
+        faults = {name: fault for name, fault in done.faults.items() if name != "others"}
+        if there := self._there(repo, number, others):
+            self._connection.before_write(repo.installation_id)
+            again = self._connection.rest(repo).change([_removal(self._issue(repo, number), there)])
+            if again.faults:
+                return done
+        self._passes_over = False
+        return Outcome(done.done, faults)
 
     def _shown(self, repo: Repo, number: int, shown: Shown, done: Outcome) -> Comment:
         """Return the comment, once everything that can be is done."""
@@ -210,5 +244,9 @@ def _say(issue: str, comment: str | None, body: str) -> Change:
     return Change("comment", "updateIssueComment", {"id": comment, "body": body}, f"issueComment {{ {SAID} }}")
 
 
-def _others(shown: Shown, labels: dict[str, str]) -> list[str]:
-    return [labels[label.name] for label in shown.labels if label.name != shown.label]
+def _others(shown: Shown, labels: Mapping[str, str]) -> dict[str, str]:
+    return {label.name: labels[label.name] for label in shown.labels if label.name != shown.label}
+
+
+def _removal(issue: str, labels: Mapping[str, str]) -> Change:
+    return Change("others", "removeLabelsFromLabelable", {"labelableId": issue, "labelIds": list(labels.values())})

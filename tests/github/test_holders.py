@@ -37,6 +37,19 @@ def test_a_token_shows_what_its_person_sees_and_no_more(world: World) -> None:
     assert world.asked("graphql/Visible") == 4
 
 
+@pytest.mark.parametrize("refused", ["viewerPermission", "installations"])
+def test_what_github_may_not_tell_an_apps_token_takes_nobodys_rights(world: World, refused: str) -> None:
+    people, hub = world.gateway.of_people(), world.standin.hub
+    wes = world.person("wes", "write")
+    token = hub.service(Authorisations).grant(hub.apps[world.app["app_id"]], hub.users[wes.id])["access_token"]
+    hub.refused.add(refused)
+    try:
+        assert people.visible(token, [world.repo, another(world)]) == {world.repo.id: Permission.WRITE}
+        assert people.holder(token).speaks == (refused != "installations")
+    finally:
+        hub.refused.clear()
+
+
 def test_a_renamed_repository_is_followed_by_its_number(world: World) -> None:
     people, control = world.gateway.of_people(), world.standin.control
     world.person("mia", "admin")

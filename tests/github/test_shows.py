@@ -106,6 +106,23 @@ def test_people_may_change_the_labels(world: World) -> None:
     assert thread(world, number)[1] == {"plan: merged"}
 
 
+@pytest.mark.parametrize("kind", ["NOT_FOUND", "UNPROCESSABLE", "FORBIDDEN"])
+def test_a_host_that_removes_no_absent_label_is_asked_which_are_there(world: World, kind: str) -> None:
+    number, hub = world.issue(), world.standin.hub
+    hub.absent_labels = kind
+    try:
+        first = world.gateway.show(world.repo, number, FIRST, first=True)
+        assert thread(world, number)[1] == {"plan: draft"}
+        for label in ("plan: in review", "plan: merged"):
+            start = len(world.standin.control.log())
+            world.gateway.show(world.repo, number, later(first, label, label), first=True)
+            assert thread(world, number)[:2] == ([marked("ab:status", label)], {label})
+            log = [e for e in world.standin.control.log(start) if e["actor"].endswith("[bot]")]
+            assert [e["operation"] for e in log] == ["issues/get", "graphql/Change"]
+    finally:
+        hub.absent_labels = None
+
+
 def test_an_issue_that_is_gone_is_missing(world: World) -> None:
     number, other = world.issue(), world.issue()
     first = world.gateway.show(world.repo, number, FIRST, first=True)

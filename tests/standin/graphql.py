@@ -235,6 +235,8 @@ def type_name(record: Any) -> str:
 
 def fields(hub: Hub, viewer: User, record: Any, name: str, args: dict[str, Any]) -> Any:
     """One field of a record under its GraphQL name."""
+    if name in hub.refused:
+        raise refused("FORBIDDEN", "Resource not accessible by integration")
     if isinstance(record, Repo) and name == "viewerPermission":
         return hub.role(record, viewer).upper() if viewer.type == "User" else None
     if isinstance(record, Repo) and name in {"issue", "issueOrPullRequest", "label", "ref"}:

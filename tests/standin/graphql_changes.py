@@ -110,8 +110,10 @@ class Changes:
         return {"labelable": subject}
 
     def removeLabelsFromLabelable(self, info: Any, input: dict[str, Any]) -> dict[str, Any]:  # noqa: A002, N802
-        """Take labels off; one that is not on it is passed over."""
+        """Take labels off; one that is not on it is passed over, or refused where a test wants it so."""
         subject, labels = self._labelled(input)
+        if (kind := self.call.hub.absent_labels) and not all(label in subject.labels for label in labels):
+            raise refused(kind, "The label is not on it")
         for label in labels:
             if label in subject.labels:
                 remove_label(self.call, subject, label)

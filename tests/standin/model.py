@@ -99,6 +99,7 @@ class Hub:
         self.comments: dict[int, Comment] = {}
         self.moved: dict[str, int] = {}
         self.refused: set[str] = set()  # fields of GraphQL that a test wants to be refused
+        self.absent_labels: str | None = None  # type of the error for removing one that is not there
         self.has_sub_issues = True  # Enterprise Server up to 3.19 has none
         self.job_logs: dict[tuple[int, int], str] = {}
         self.pushes: list[Push] = []

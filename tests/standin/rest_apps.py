@@ -141,6 +141,8 @@ def _people_routes(api: Api, render: Render) -> None:
         token, hub = call.token, call.hub
         if token is None or token.kind != "user" or token.app is None:
             raise ApiError(403, "You must authenticate with an access token authorized to a GitHub App.")
+        if "installations" in hub.refused:
+            raise ApiError(403, "Resource not accessible by integration")
         rows = [i for i in hub.installations.values() if i.app is token.app and _reached(hub, i, call.actor)]
         return {"total_count": len(rows), "installations": [render.installation(made) for made in call.page(rows)]}
 

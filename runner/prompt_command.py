@@ -76,6 +76,8 @@ def _issue(text: str) -> int:
 def _parts(parsed: argparse.Namespace) -> PromptInput:
     found = Checkout.open(parsed.repo, parsed.base)
     store = Commits(found.git_dir)
+    if parsed.text == "-" and sys.stdin.isatty():
+        sys.stderr.write("prompt: type the issue's title, an empty line, its text; end with Ctrl-D\n")
     said = sys.stdin.read() if parsed.text == "-" else Path(parsed.text).read_text(encoding="utf-8")
     title, _, body = said.strip().partition("\n")
     plan = PlanDocument.model_validate_json(parsed.plan.read_bytes()) if parsed.plan else None

@@ -32,7 +32,7 @@ NO_REPOSITORY = (
     "The repository is not known: give --repo OWNER/NAME, or stand in a checkout whose remote `origin` is it."
 )
 _REMOTE = re.compile(
-    r"(?:(?:https|ssh|git)://(?:[^/@]*@)?[^/]+/|[^/@:]+@[^/:]+:)"
+    r"(?:(?:https?|ssh|git)://(?:[^/@]*@)?[^/]+/|[^/@:]+@[^/:]+:)"
     r"(?P<owner>[A-Za-z0-9][A-Za-z0-9_-]{0,38})/(?P<name>[A-Za-z0-9._-]{1,100}?)(?:\.git)?/?"
 )
 

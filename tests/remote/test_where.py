@@ -71,6 +71,7 @@ def test_a_token_goes_nowhere_else(url: str) -> None:
     [
         ("https://github.com/acme/shop.git", ("acme", "shop")),
         ("https://tok:x@github.com/acme/shop", ("acme", "shop")),
+        ("http://127.0.0.1:8000/acme/shop.git", ("acme", "shop")),
         ("git@github.com:acme/shop.js.git", ("acme", "shop.js")),
         ("ssh://git@ssh.github.com:443/acme/shop.git/", ("acme", "shop")),
         ("/srv/git/shop.git", None),

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import CursorResult, make_url
-from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from bot.errors import ConfigError, Transient
@@ -34,6 +34,23 @@ if TYPE_CHECKING:
 
 class StoreUnavailable(Transient):
     """The database does not answer, or another process keeps it locked. Worth another try."""
+
+
+SQLITE_TROUBLE = frozenset({5, 6, 7, 8, 10, 13, 14, 15})
+"""Primary result codes: busy, locked, no memory, read-only, I/O error, full, not to be opened (sqlite.org/rescode)."""
+POSTGRESQL_TROUBLE = ("08", "53", "57P", "58")
+"""How an SQLSTATE begins: no connection, no room, shut down, system error (PostgreSQL, appendix A)."""
+
+
+def is_trouble(error: BaseException) -> bool:
+    """Whether the database itself is in trouble, away, locked or its disk full, whatever was asked of it."""
+    found = error.__cause__ if isinstance(error, StoreUnavailable) else error
+    if not isinstance(found, DBAPIError) or found.orig is None:
+        return isinstance(found, PoolTimeoutError)
+    if isinstance(code := getattr(found.orig, "sqlite_errorcode", None), int):
+        return code & 0xFF in SQLITE_TROUBLE
+    state = getattr(found.orig, "sqlstate", None)
+    return state.startswith(POSTGRESQL_TROUBLE) if isinstance(state, str) else found.connection_invalidated
 
 
 class Tx:

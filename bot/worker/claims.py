@@ -18,7 +18,7 @@ from bot import trail
 from bot.errors import MAX_ATTEMPTS, Permanent, RetryAt, Transient, UserError, backoff
 from bot.store import outbox, throttles
 from bot.store.deliveries import NewDelivery
-from bot.store.engine import StoreUnavailable
+from bot.store.engine import StoreUnavailable, is_trouble
 from bot.worker.schedule import LEASE, LEAST_LEASE, LONGEST_PUT_OFF, RECORD_PATIENCE, STORE_PAUSE
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Claims:
         except (Permanent, UserError) as refusal:
             return _given_up(claimed, refusal, str(refusal))
         except Exception as trouble:  # noqa: BLE001 - whatever it is, it is written down
-            return _failed(claimed, trouble)
+            return _waiting(claimed, trouble) if is_trouble(trouble) else _failed(claimed, trouble)
         return lambda tx: outbox.finish(tx, claimed, "done", follow_ups)
 
     def _record(self, write: Callable[[Tx], object]) -> None:
@@ -136,6 +136,12 @@ def _put_off(claimed: Claimed, put_off: RetryAt) -> Callable[[Tx], object]:
         outbox.retry(tx, claimed, at, str(put_off), give_back=True)
 
     return write
+
+
+def _waiting(claimed: Claimed, trouble: Exception) -> Callable[[Tx], object]:
+    """Wait for the database, however long it takes: the effect keeps its tries."""
+    log.warning("effect %s waits for the database: %s", claimed.key, trouble)
+    return lambda tx: outbox.retry(tx, claimed, tx.now + STORE_PAUSE, repr(trouble), give_back=True)
 
 
 def _failed(claimed: Claimed, trouble: Exception) -> Callable[[Tx], object]:

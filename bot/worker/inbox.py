@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bot import trail
 from bot.errors import MAX_ATTEMPTS, Permanent, RetryAt, UserError, backoff
 from bot.store import deliveries, timers
+from bot.store.engine import is_trouble
 from bot.worker.schedule import LONGEST_PUT_OFF
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def advance_one(store: Store, advance: Advance) -> bool:
     """Work off one delivery; False where none is due.
 
     Where ``advance`` raises, nothing of it remains: the delivery is put off, or parked when that was the last try.
-    Raises :class:`~bot.store.engine.StoreUnavailable` where the database does not answer.
+    Raises :class:`~bot.store.engine.StoreUnavailable` where the database does not answer or has no room; the delivery
+    waits for as long as that takes.
     """
     with store.read() as tx:
         if not deliveries.ready(tx):
@@ -64,6 +66,8 @@ def _advance(store: Store, advance: Advance) -> bool:
             try:
                 outcome = advance(tx, delivery)
             except Exception as cause:
+                if is_trouble(cause):
+                    raise  # no fault of the delivery, which keeps its tries
                 raise _Failed(delivery, cause) from cause
             deliveries.finish(tx, delivery, outcome)
         return True

@@ -10,8 +10,10 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import pytest
 from sqlalchemy import insert, select, text
 
+from bot.errors import MAX_ATTEMPTS
 from bot.lifecycle.effects import Acknowledge
 from bot.store import deliveries, outbox, timers
 from bot.store.deliveries import Delivery, NewDelivery
@@ -22,13 +24,12 @@ from bot.store.schema import outbox as outbox_table
 from bot.store.sqlite import CHANGE_LOOK_SECONDS
 from bot.worker import claims
 from bot.worker.claims import Claims
+from bot.worker.inbox import advance_one
 from bot.worker.loop import Worker
-from bot.worker.schedule import LEASE, POLL_NET
+from bot.worker.schedule import LEASE, POLL_NET, STORE_PAUSE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import pytest
 
     from bot.store.outbox import Claimed
     from tests.store.databases import Clock
@@ -220,3 +221,47 @@ def test_trap_8_many_commits_wake_a_worker_few_times(url: str) -> None:
     assert looks < 150
     store.dispose()
     other.dispose()
+
+
+def on_a_full_disk(tx: Tx) -> None:
+    """Write what the disk has no room for."""
+    ask = tx.connection.exec_driver_sql
+    if tx.connection.dialect.name == "postgresql":
+        ask("DO $$ BEGIN RAISE 'the disk is full' USING ERRCODE = 'disk_full'; END $$")
+    ask("PRAGMA max_page_count = 1")  # as many as there are
+    try:
+        deliveries.add(tx, NewDelivery("large", "github", "e", "7:1", "x" * 1_000_000))
+    finally:
+        ask("PRAGMA max_page_count = 4294967294")
+
+
+def test_a_full_disk_costs_neither_a_delivery_nor_an_effect_its_tries(store: Store, clock: Clock) -> None:
+    tries: list[int] = []
+
+    def advance(tx: Tx, delivery: Delivery) -> str:
+        tries.append(delivery.attempts)
+        if len(tries) <= MAX_ATTEMPTS:
+            on_a_full_disk(tx)
+        return "done"
+
+    def deliver(claimed: Claimed) -> list[NewDelivery]:
+        tries.append(claimed.attempt)
+        if len(tries) <= MAX_ATTEMPTS:
+            with store.write() as tx:
+                on_a_full_disk(tx)
+        return []
+
+    with store.write() as tx:
+        deliveries.add(tx, NewDelivery("g", "github", "e", "7:1", "{}"))
+    for _ in range(MAX_ATTEMPTS):
+        with pytest.raises(StoreUnavailable, match="full"):
+            advance_one(store, advance)
+    assert advance_one(store, advance)
+    assert tries == [0] * (MAX_ATTEMPTS + 1)
+    tries.clear()
+    an_effect(store)
+    mine = Claims(store, "me", deliver, KINDS, ())
+    while claimed := mine.take():
+        mine.carry_out(claimed)
+        clock.forward(STORE_PAUSE)
+    assert tries == [1] * (MAX_ATTEMPTS + 1)

@@ -25,14 +25,21 @@ DAY = 86_400
 class Day(Frozen):
     """A repository's day, as far as its limit goes."""
 
+    since: float
+    """When it began."""
     limit: Decimal
     spent: Amount
 
     @property
     def left(self) -> Amount:
-        """What may still be spent; where something is unknown, this at most."""
+        """What may still be spent, or where it is :attr:`at_most`, perhaps less."""
         known = self.spent.value or Decimal(0)
         return Amount(value=max(self.limit - known, Decimal(0)))
+
+    @property
+    def at_most(self) -> bool:
+        """Whether something was spent of which nobody knows how much."""
+        return self.spent.at_least or (self.spent.value is None and not self.spent.covered)
 
 
 def day_start(now: float) -> float:

@@ -158,6 +158,9 @@ def figures(found: wire.CostsReport) -> Iterator[str]:
     yield ""
     yield f"Plans: {', '.join(f'{plans} {stage}' for stage, plans in whole.stages.items())}"
     yield line(whole.bottleneck)
+    for name, day in found.today.items():
+        left = f"{'at most ' if day.at_most else ''}{dollars(Amount(value=Decimal(day.left_usd)))}"
+        yield f"Left of today in {line(name)}: {left} of ${line(day.limit_usd)}, since {day.since:%Y-%m-%d %H:%M} (UTC)"
 
 
 def _figures(name: str, found: wire.FiguresView) -> tuple[str, ...]:

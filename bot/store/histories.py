@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Select, or_, select
 
-from bot.lifecycle.allowance import day_start
-from bot.lifecycle.amounts import Amount
 from bot.lifecycle.histories import History, JobTime, Line, Spending, Used
 from bot.lifecycle.periods import month_start
 from bot.lifecycle.states import ENDED, State, WaitingOn
@@ -62,13 +60,6 @@ def in_period(
         yield repository.pop(uid), History([line for _, line in lines], spending[uid], times[uid])
     for uid, number in repository.items():
         yield number, History((), spending[uid], times[uid])
-
-
-def today(tx: Tx, repository_id: int) -> Amount:
-    """Return the agents' dollars of the repository's day so far; jobs under way count by their last heartbeats."""
-    ended = [spent.usage for spent in usage.of_repository(tx, repository_id, day_start(tx.now))]
-    under_way = jobs.under_way(tx, repository_id).values()
-    return Amount.dollars([*ended, *(row for progress in under_way for row in progress.usage)])
 
 
 def _concerned(since: float, until: float, repositories: Collection[int] | None) -> Select[tuple[str]]:

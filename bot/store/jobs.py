@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, exists, func, select, update
 
@@ -20,7 +20,7 @@ from bot.store.schema import jobs, usage
 from runner.contract import JobSpec, Outcome, Progress, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from bot.store.engine import Tx
     from runner.contract import JobKind
@@ -165,13 +165,22 @@ def last_progress(tx: Tx, job: str) -> Progress | None:
     return None if text is None else Progress.model_validate(load(text))
 
 
-def under_way(tx: Tx, repository_id: int) -> dict[str, Progress]:
-    """Return the last heartbeats of the repository's open jobs, by their ids."""
+class UnderWay(NamedTuple):
+    """A job that is under way, and its last heartbeat."""
+
+    id: str
+    repository_id: int
+    progress: Progress
+
+
+def under_way(tx: Tx, repositories: Collection[int]) -> list[UnderWay]:
+    """Return the open jobs of these repositories that were heard of and have not reported."""
     c = jobs.c
-    query = select(c.id, c.progress).where(
-        c.repository_id == repository_id, c.closed_at.is_(None), c.progress.is_not(None)
+    query = select(c.id, c.repository_id, c.progress).where(
+        *(c.repository_id.in_(list(repositories)), c.closed_at.is_(None)),
+        *(c.progress.is_not(None), c.reported_at.is_(None)),
     )
-    return {job: Progress.model_validate(load(text)) for job, text in tx.execute(query)}
+    return [UnderWay(job, number, Progress.model_validate(load(text))) for job, number, text in tx.execute(query)]
 
 
 def stop(tx: Tx, job: str, reason: str) -> bool:

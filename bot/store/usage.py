@@ -80,9 +80,9 @@ def paid(tx: Tx, uids: Collection[str]) -> Iterator[tuple[str, Paid]]:
         yield uid, Paid(None if usd is None else Decimal(usd), complete, UsdSource(source))
 
 
-def of_repository(tx: Tx, repository_id: int, since: float) -> list[Spent]:
-    """Return what jobs of the repository used that reported, or were lost, since ``since`` (epoch seconds)."""
-    return _counted(tx, (usage.c.repository_id == repository_id) & (usage.c.at >= since))
+def of_repositories(tx: Tx, repositories: Collection[int], since: float) -> list[Spent]:
+    """Return what jobs of these repositories used that reported, or were lost, since ``since`` (epoch seconds)."""
+    return _counted(tx, usage.c.repository_id.in_(list(repositories)) & (usage.c.at >= since))
 
 
 def since(tx: Tx, at: float) -> list[Spent]:

@@ -10,7 +10,7 @@ from bot import wire
 from bot.lifecycle import periods
 from bot.lifecycle.exports import figures_csv
 from bot.lifecycle.states import Via
-from bot.store import browse, browse_jobs, browse_journal, plans
+from bot.store import browse, browse_jobs, browse_journal, days, plans
 from bot.web import deeds, views
 from bot.web.openapi import CSV, operation
 from bot.web.people import NOT_VISIBLE, Entrance
@@ -18,6 +18,8 @@ from bot.web.refusal import Refused
 from bot.wire.asking import JobsWanted, LinesWanted, PageWanted, PeriodWanted, PlansWanted, Where
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from bot.lifecycle.accounts import Accounts
     from bot.lifecycle.permission import Permission
     from bot.lifecycle.plan import Repo
@@ -207,7 +209,10 @@ class RestApi:
     )
     def costs(self, ask: Ask) -> wire.CostsReport:
         """Return the figures of a period."""
-        return views.figures(self._accounts(ask))
+        seen = self._seen(ask)
+        accounts = self._accounts(ask, seen)
+        with self.store.read() as tx:
+            return views.figures(accounts, days.limited(tx, seen))
 
     @operation(
         "GET",
@@ -220,15 +225,15 @@ class RestApi:
     )
     def costs_csv(self, ask: Ask) -> str:
         """Return the figures of a period as CSV."""
-        found = self._accounts(ask)
+        found = self._accounts(ask, self._seen(ask))
         return figures_csv({"all": found.total, **found.organisations, **found.repositories})
 
-    def _accounts(self, ask: Ask) -> Accounts:
+    def _accounts(self, ask: Ask, seen: Collection[int]) -> Accounts:
         query: PeriodWanted = ask.query
         month = query.month
         period = partial(periods.last_days, query.days) if month is None else partial(periods.month, month)
         try:
-            return self.books.book(self._seen(ask), month or f"{query.days}d", period).accounts
+            return self.books.book(seen, month or f"{query.days}d", period).accounts
         except periods.PeriodError as fault:
             raise Refused(400, str(fault)) from fault
 

@@ -209,10 +209,10 @@ def _today(tx: Tx, job: Job, spec: JobSpec) -> list[Usage]:
     """
     if spec.budget.usd_today is None:
         return []
-    ended = usage.of_repository(tx, job.repository_id, allowance.day_start(tx.now))
+    ended = usage.of_repositories(tx, [job.repository_id], allowance.day_start(tx.now))
     rows = [spent.usage for spent in ended if spent.job != job.id]
-    under_way = jobs.under_way(tx, job.repository_id)
-    return rows + [row for name, progress in under_way.items() if name != job.id for row in progress.usage]
+    under_way = jobs.under_way(tx, [job.repository_id])
+    return rows + [row for other in under_way if other.id != job.id for row in other.progress.usage]
 
 
 def _in_flight(tx: Tx, job: Job) -> tuple[Branch, ...]:

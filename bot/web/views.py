@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from bot.lifecycle.accounts import Accounts
+    from bot.lifecycle.allowance import Day
     from bot.lifecycle.amounts import Amount
     from bot.lifecycle.costs import JobCost, PlanCost
     from bot.lifecycle.plan import Approval, Failure, Plan, Repo, Review, Revision
@@ -193,9 +194,21 @@ def money(amount: Amount) -> wire.Money:
     return wire.Money(usd=usd, at_least=amount.at_least, covered=amount.covered)
 
 
-def figures(found: Accounts) -> wire.CostsReport:
-    """Return the figures of a period at every level."""
-    return wire.CostsReport.model_validate(plain_accounts(found))
+def figures(found: Accounts, today: Mapping[str, Day]) -> wire.CostsReport:
+    """Return the figures of a period at every level, and what is left of the day."""
+    report = wire.CostsReport.model_validate(plain_accounts(found))
+    return report.model_copy(update={"today": {name: day(each) for name, each in today.items()}})
+
+
+def day(shown: Day) -> wire.DayView:
+    """Return what is left of a repository's day."""
+    return wire.DayView(
+        since=surely(shown.since),
+        limit_usd=f"{shown.limit:f}",
+        spent_usd=money(shown.spent),
+        left_usd=f"{shown.left.value:f}",
+        at_most=shown.at_most,
+    )
 
 
 def total(amount: Amount) -> wire.Total:

@@ -6,7 +6,7 @@ words; who reads passes over what they do not know.
 """
 
 from bot.wire.base import MOST_ROWS, USUAL_ROWS, Money, Page, PersonView, Problem, RepositoryView, Total, Uid
-from bot.wire.costs import CostsReport, FiguresView, ShareView, TallyView
+from bot.wire.costs import CostsReport, DayView, FiguresView, ShareView, TallyView
 from bot.wire.people import (
     LONGEST_KEY,
     LONGEST_TEXT,
@@ -65,6 +65,7 @@ __all__ = [
     "CostRowView",
     "CostsReport",
     "CostsView",
+    "DayView",
     "Decision",
     "DeedStatus",
     "DeedView",

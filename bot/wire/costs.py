@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from bot.wire.base import Money, Total, Wire
 
@@ -65,9 +65,23 @@ class FiguresView(Wire):
     """Runs of agents by ``unit``, ``agent``, ``model`` and ``source`` of their dollars."""
 
 
+class DayView(Wire):
+    """A repository's day, whose spending on agents its policy limits; jobs under way count by their last heartbeats."""
+
+    since: AwareDatetime
+    """When the day began: midnight UTC."""
+    limit_usd: str
+    spent_usd: Money
+    left_usd: str
+    at_most: bool
+    """Something was spent of which nobody knows how much, so that less may be left."""
+
+
 class CostsReport(Wire):
     """The figures of a period: of all repositories that the person sees, and at each level below."""
 
     total: FiguresView
     organisations: dict[str, FiguresView]
     repositories: dict[str, FiguresView]
+    today: dict[str, DayView] = Field(default_factory=dict)
+    """By repository, of those with a limit: what is left of today, whatever the period is."""

@@ -239,7 +239,7 @@ def _waits() -> dict[str, str]:
 def costs_told() -> dict[str, str]:
     """What a period cost, in an issue and in a chat."""
     nothing = figures((), stories.WEEK_BEGAN, stories.WEEK_BEGAN + 3_600)
-    day = Day(limit=Decimal(10), spent=Amount(value=Decimal("3.25"), at_least=True))
+    day = Day(since=stories.WEEK_BEGAN, limit=Decimal(10), spent=Amount(value=Decimal("3.25"), at_least=True))
     return {
         "costs": costs_comment(stories.FIGURES, Policy(), to=ALICE, day=day),
         "costs-of-nothing": costs_comment(nothing, Policy(), to=ALICE),

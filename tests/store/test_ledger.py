@@ -5,10 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from bot.lifecycle.amounts import Amount
 from bot.lifecycle.costs import dollars
 from bot.lifecycle.figures import figures
 from bot.lifecycle.histories import JobTime
-from bot.store import histories, jobs, plan_costs, plans, usage
+from bot.lifecycle.policy import parse_policy
+from bot.store import days, histories, jobs, plan_costs, plans, policies, usage
 from runner.contract import JobKind, Outcome, Phase, Progress, Report
 from runner.results import Unit
 from tests.store.databases import some_plan
@@ -16,6 +18,7 @@ from tests.store.test_history import run
 
 if TYPE_CHECKING:
     from bot.store.engine import Store
+    from runner.contract import Usage
     from tests.store.databases import Clock
 
 RATE = Decimal("0.008")
@@ -114,3 +117,32 @@ def test_a_period_asks_for_its_own_plans_in_as_many_queries_as_ever(store: Store
         assert name == f"{PLAN.repo.owner}/{PLAN.repo.name}"
         assert not list(histories.in_period(tx, 0, clock() + 1, [PLAN.repo.id + 1]))
         assert not list(histories.in_period(tx, 0, clock() - 10**6)), "it was asked for later"
+
+
+def test_a_day_has_left_what_its_jobs_have_not_used_since_midnight(store: Store, clock: Clock):
+    def left() -> dict[str, tuple[str, bool]]:
+        with store.read() as tx:
+            found = days.limited(tx, [PLAN.repo.id, 99])
+        return {name: (dollars(day.left), day.at_most) for name, day in found.items()}
+
+    def heard(name: str, *runs: Usage) -> None:
+        with store.write() as tx:
+            jobs.heartbeat(tx, name, Progress(phase=Phase.AGENT, usage=runs), deadline_at=clock() + 90)
+
+    report(store, clock, begin(store, clock, 1), seconds=61, usd="4")
+    clock.forward(86_400)
+    assert left() == {}, "the policy sets no limit"
+    with store.write() as tx:
+        policies.keep(tx, PLAN.repo.id, parse_policy("budget: {usd_per_day: 10}"))
+    name = f"{PLAN.repo.owner}/{PLAN.repo.name}"
+    assert left() == {name: ("$10.00", False)}, "yesterday is over"
+    report(store, clock, begin(store, clock, 2), seconds=61, usd="1.25")
+    under_way = begin(store, clock, 3)
+    heard(under_way, run("0.50"))
+    assert left() == {name: ("$8.25", False)}
+    heard(under_way, run("0.75"), run(None))
+    assert left() == {name: ("$8.00", True)}
+    report(store, clock, under_way, seconds=61, usd="1.75")
+    assert left() == {name: ("$7.00", False)}, "a job that has reported counts once, though it is not closed yet"
+    with store.read() as tx:
+        assert days.of(tx, PLAN.repo.id, Decimal(2)).left == Amount(value=Decimal(0))

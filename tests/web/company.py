@@ -26,7 +26,7 @@ from bot.lifecycle.plan import (
     Revision,
 )
 from bot.lifecycle.states import Gate, State, Via, WaitingOn
-from bot.store import plans
+from bot.store import plans, policies
 from bot.store.documents import dump
 from bot.store.endings import short
 from bot.store.schema import jobs as jobs_table
@@ -53,6 +53,8 @@ REPOS = tuple(
 )
 WORKS = {repo.name: works.of_repository(repo.name) for repo in REPOS}
 POLICIES = {repo.name: works.policy(repo.name) for repo in REPOS}
+LIMITS = {REPOS[0]: Decimal(50), REPOS[1]: Decimal(20)}
+"""Dollars of a day, where a policy limits them."""
 ENDS = {
     "merged": 52, "denied": 6, "refused": 7, "returned": 4, "cancelled": 4, "failed": 4, "icebox": 3,
     "writing": 3, "plan": 5, "queued": 4, "executing": 3, "diff": 5, "pull": 4,
@@ -103,6 +105,10 @@ def found(store: Store, count: int, now: float, *, first: int = 1, days: int = 9
             story = Story(chance, number, end, now - chance.uniform(*back) * DAY, now)
             made.append(story.tell(tx, kept))
         _write(tx, kept)
+        for repo, usd in LIMITS.items():
+            policy = POLICIES[repo.name]
+            budget = policy.budget.model_copy(update={"usd_today": usd})
+            policies.keep(tx, repo.id, policy.model_copy(update={"budget": budget}))
     return sorted(made, key=lambda plan: plan.requested_at)
 
 

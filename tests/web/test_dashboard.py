@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import event, func, select
 
+from bot.lifecycle.amounts import Amount
+from bot.lifecycle.costs import dollars
 from bot.lifecycle.deeds import Deed
 from bot.lifecycle.permission import Permission
 from bot.lifecycle.states import State, WaitingOn
-from bot.store import deliveries, journal, plans
+from bot.store import deliveries, journal, plans, usage
 from bot.store.engine import Store, open_store
 from bot.store.journal import Entry
 from bot.store.schema import deliveries as deliveries_table
@@ -98,6 +102,19 @@ def test_every_page_is_sound_and_needs_as_many_statements_at_any_size(sqlite_url
     assert grown == {}
     assert max(max(sizes.values()) for sizes in needed.values()) <= 20
     assert len([path for path, sizes in needed.items() if len(sizes) == 2]) == len(LISTS) + len(TABS)
+
+
+def test_what_is_left_of_the_day_is_shown_where_a_policy_limits_it(store: Store) -> None:
+    company.found(store, 100, NOW)
+    with store.read() as tx:
+        runs = usage.of_repositories(tx, [SHOP], NOW - NOW % 86_400)
+    spent = sum((run.usage.usd for run in runs if run.usage.usd is not None), Decimal(0))
+    cells = re.findall(r"<t[hd][^>]*>([^<]*)</t", looker(store).get("/costs?period=7d").text.partition('id="today"')[2])
+    rows = [cells[at : at + 4] for at in range(4, len(cells), 4)]
+    assert spent > 0
+    assert rows[1] == ["acme/shop", dollars(Amount(value=50 - spent)), dollars(Amount(value=spent)), "$50"]
+    assert rows[0][0] == "acme/billing"
+    assert "acme/mobile-app" not in cells, "it has no limit"
 
 
 def test_one_sees_what_github_shows_and_nothing_else(store: Store) -> None:

@@ -11,6 +11,7 @@ from bot.lifecycle import periods
 from bot.lifecycle.exports import figures_csv, plain_accounts
 from bot.lifecycle.reckoning import STAGES
 from bot.lifecycle.states import Gate
+from bot.store import days
 from bot.web.dashboard import times
 from bot.web.dashboard.charts import Chart, Kind, Series, Value, chart
 from bot.web.dashboard.frame import visit
@@ -43,12 +44,15 @@ def add_to(pages: Blueprint, house: House) -> None:
     def costs() -> Response:
         name, book = _book(house)
         total = book.accounts.total
+        with house.store.read() as tx:
+            today = days.limited(tx, visit().chosen())
         kept: dict[str, Any] = {"period": name, "repository": request.args.get("repository") or None}
         return house.render(
             "costs.html",
             total=total,
             accounts=book.accounts,
             charts=_charts(book),
+            today=today,
             stages=list(zip(STAGES, total.stages, strict=True)),
             gates_of=list(Gate),
             period=name,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.lifecycle.allowance import Day
 from bot.lifecycle.figures import Figures, figures
 from bot.lifecycle.periods import WEEK, month_end
 from bot.lifecycle.wording.costs_told import costs_comment, costs_message
-from bot.store import histories
+from bot.store import days, histories
 from bot.worker.context import Done
 
 if TYPE_CHECKING:
+    from bot.lifecycle.allowance import Day
     from bot.lifecycle.effects import SendWeek, TellCosts, TellWeek
     from bot.lifecycle.plan import Repo
     from bot.lifecycle.policy import Policy
@@ -68,4 +68,4 @@ def _day(ctx: Context, repo: Repo, policy: Policy) -> Day | None:
     if policy.budget.usd_today is None:
         return None
     with ctx.store.read() as tx:
-        return Day(limit=policy.budget.usd_today, spent=histories.today(tx, repo.id))
+        return days.of(tx, repo.id, policy.budget.usd_today)

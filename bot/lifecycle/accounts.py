@@ -25,16 +25,15 @@ class Accounts(Frozen):
     """By the owner of the repositories."""
     repositories: dict[str, Figures]
     """By ``owner/name``."""
+    step: float
+    """:data:`~.periods.DAY` or :data:`~.periods.WEEK`."""
     steps: tuple[Happened, ...]
     """What happened in each day of the period, or in each week."""
     weeks: tuple[Happened, ...]
 
 
 def accounts(histories: Iterable[tuple[str, History]], since: float, until: float, step: float = WEEK) -> Accounts:
-    """Return the accounts of a period, of histories with their repository's ``owner/name``.
-
-    ``step`` is one of :data:`~.periods.DAY` and :data:`~.periods.WEEK`.
-    """
+    """Return the accounts of a period, of histories with their repository's ``owner/name``."""
 
     def none() -> Reckoning:
         return Reckoning(since, until, step)
@@ -51,6 +50,7 @@ def accounts(histories: Iterable[tuple[str, History]], since: float, until: floa
         total=figures_of(total),
         organisations={name: figures_of(owners[name]) for name in sorted(owners)},
         repositories={name: figures_of(repositories[name]) for name in sorted(repositories)},
+        step=step,
         steps=total.trend(step),
         weeks=total.trend(WEEK),
     )

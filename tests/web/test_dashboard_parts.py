@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.lifecycle.commands import DOES_SOMETHING, Verb
+from bot.lifecycle.periods import DAY, WEEK
 from bot.lifecycle.plan import Revision
-from bot.web.dashboard import changes, charts, decisions, diff, text, times
+from bot.lifecycle.reckoning import reckon
+from bot.web.dashboard import axis, changes, charts, decisions, diff, text, times
 from bot.web.dashboard.charts import Kind, Series, Value, chart
 from runner.results import PlanDocument, Verdict
 
@@ -58,6 +60,33 @@ def test_what_is_unknown_is_a_gap_and_no_zero() -> None:
     assert [(line.x1, line.x2) for line in drawn.segments] == [(10.0, 30.0), (70.0, 90.0)]
     assert (drawn.marks[-1].y, drawn.ticks[-1].label, drawn.ticks[0].y) == (0.0, "5.0", charts.HEIGHT)
     assert chart("T", "S", Kind.BARS, ["a"], [Series("s", (Value(None, "unknown"),))], str).empty
+
+
+NOON = 1_796_212_800.0
+"""Wednesday, 2 December 2026, at noon."""
+
+
+@pytest.mark.parametrize(
+    ("days", "step", "named"),
+    [
+        (6, DAY, "26 Nov, 27 Nov, 28 Nov, 29 Nov, 30 Nov, 1 Dec, 2 Dec"),
+        (12, DAY, "20 Nov, 22 Nov, 24 Nov, 26 Nov, 28 Nov, 30 Nov, 2 Dec"),
+        (30, DAY, "2 Nov, 9 Nov, 16 Nov, 23 Nov, 30 Nov"),
+        (45, DAY, "19 Oct, 26 Oct, 2 Nov, 9 Nov, 16 Nov, 23 Nov, 30 Nov"),
+        (30, WEEK, "2 Nov, 9 Nov, 16 Nov, 23 Nov, 30 Nov"),
+        (90, WEEK, "7 Sep, 21 Sep, 5 Oct, 19 Oct, 2 Nov, 16 Nov, 30 Nov"),
+        (180, WEEK, "Jul, Aug, Sep, Oct, Nov, Dec"),
+        (366, WEEK, "Jan 2026, Mar, May, Jul, Sep, Nov"),
+    ],
+)
+def test_dates_along_an_axis_are_evenly_apart(days: int, step: float, named: str) -> None:
+    trend = reckon([], NOON - days * DAY, NOON, step).trend(step)
+    found = axis.labels([point.since for point in trend], step)
+    assert ", ".join(label.text for label in found) == named
+    apart = [two.x - one.x for one, two in itertools.pairwise(found)]
+    assert max(apart) <= min(apart) * 31 * 1.05 / 30 + 0.01, "months alone differ, by their days"
+    assert [label.minor for label in found][::-1] == [bool(n % 2) for n in range(len(found))]
+    assert axis.labels([], step) == ()
 
 
 def test_two_series_of_bars_stand_side_by_side_within_their_period() -> None:

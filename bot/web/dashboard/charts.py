@@ -12,15 +12,17 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from bot.web.dashboard.axis import middle
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from bot.web.dashboard.axis import Label
 
 HEIGHT = 180
 """Pixels from the highest tick to the axis."""
 MOST_TICKS = 5
 """Ticks of the value axis beside its zero."""
-MOST_LABELS = 7
-"""Periods named along the axis; between them are unnamed ones."""
 BAR = 0.62
 """Part of its period's width that a bar takes."""
 STEPS = (1, 2, 2.5, 5, 10)
@@ -58,15 +60,6 @@ class Tick:
 
     y: float
     label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A period named along the axis; ``x`` in per cent. Where the window is narrow, ``minor`` ones are left out."""
-
-    x: float
-    text: str
-    minor: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +114,12 @@ def chart(
     periods: Sequence[str],
     series: Sequence[Series],
     label: Callable[[float], str],
+    labels: Sequence[Label] = (),
 ) -> Chart:
-    """Return the drawing of these series, all over the same periods. ``label`` writes a value of the axis."""
+    """Return the drawing of these series, all over the same periods.
+
+    ``label`` writes a value of the axis; ``labels`` are what is named along it.
+    """
     numbers = [value.number for each in series for value in each.values if value.number is not None]
     scale = nice(max(numbers, default=0.0))
     top = scale[-1]
@@ -134,7 +131,7 @@ def chart(
         periods=tuple(periods),
         series=tuple(series),
         ticks=tuple(Tick(y=_down(value, top), label=label(value)) for value in scale),
-        labels=_labels(periods),
+        labels=tuple(labels),
         marks=marks,
         segments=_segments(marks, periods) if kind is Kind.LINES else (),
     )
@@ -154,10 +151,6 @@ def _down(value: float, top: float) -> float:
     return round(HEIGHT * (1 - value / top), 2)
 
 
-def _middle(at: int, periods: int) -> float:
-    return round(100 * (at + 0.5) / periods, 3)
-
-
 def _marks(kind: Kind, periods: Sequence[str], series: Sequence[Series], top: float) -> list[Mark]:
     share = 100 * BAR / len(periods) if periods else 0.0
     width = round(share / len(series), 3) if series and kind is Kind.BARS else 0.0
@@ -167,7 +160,7 @@ def _marks(kind: Kind, periods: Sequence[str], series: Sequence[Series], top: fl
             if value.number is None:
                 continue
             y = _down(value.number, top)
-            x = _middle(at, len(periods)) - (share / 2 - width * number if width else 0)
+            x = middle(at, len(periods)) - (share / 2 - width * number if width else 0)
             says = f"{periods[at]}: {value.shown}" if len(series) == 1 else f"{periods[at]}, {each.name}: {value.shown}"
             found.append(Mark(round(x, 3), y, width, round(HEIGHT - y, 2), number, says))
     return found
@@ -178,10 +171,3 @@ def _segments(marks: Sequence[Mark], periods: Sequence[str]) -> tuple[Segment, .
     apart = 100 / len(periods) if periods else 0.0
     joined = ((one, two) for one, two in pairwise(marks) if one.series == two.series and two.x - one.x < apart * 1.5)
     return tuple(Segment(one.x, one.y, two.x, two.y, one.series) for one, two in joined)
-
-
-def _labels(periods: Sequence[str]) -> tuple[Label, ...]:
-    """Name some of the periods, the last among them; every other name gives way in a narrow window."""
-    every = max(1, math.ceil(len(periods) / MOST_LABELS))
-    named = range(len(periods) - 1, -1, -every)
-    return tuple(Label(_middle(at, len(periods)), periods[at], bool(n % 2)) for n, at in enumerate(named))[::-1]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flask import Response, request, url_for
 
 from bot.lifecycle import periods
 from bot.lifecycle.exports import figures_csv, plain_accounts
+from bot.lifecycle.periods import DAY, WEEK
 from bot.lifecycle.reckoning import STAGES
 from bot.lifecycle.states import Gate
 from bot.store import days
 from bot.web.dashboard import times
+from bot.web.dashboard.axis import labels
 from bot.web.dashboard.charts import Chart, Kind, Series, Value, chart
 from bot.web.dashboard.frame import visit
 from bot.web.dashboard.shown import dollars
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
 
     from flask import Blueprint
 
+    from bot.lifecycle.accounts import Accounts
     from bot.lifecycle.amounts import Amount
     from bot.lifecycle.happened import Happened
     from bot.web.books import Book
+    from bot.web.dashboard.axis import Label
     from bot.web.dashboard.frame import House
 
 USUAL = "30d"
@@ -51,7 +55,7 @@ def add_to(pages: Blueprint, house: House) -> None:
             "costs.html",
             total=total,
             accounts=book.accounts,
-            charts=_charts(book),
+            charts=_charts(book.accounts),
             today=today,
             stages=list(zip(STAGES, total.stages, strict=True)),
             gates_of=list(Gate),
@@ -105,40 +109,55 @@ def _file(text: str, kind: str, name: str) -> Response:
     return Response(text, mimetype=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-def _charts(book: Book) -> dict[str, Chart]:
+def _charts(found: Accounts) -> dict[str, Chart]:
     """Return the drawings of the page."""
-    weeks, spent = _names(book.accounts.weeks), _names(book.accounts.steps)
-    by = "day" if len(book.accounts.steps) != len(book.accounts.weeks) else "week"
+    weeks, steps = Axis.of(found.weeks, WEEK), Axis.of(found.steps, found.step)
     return {
         "spend": chart(
-            f"Spent each {by}",
-            f"{dollars(book.accounts.total.spend).capitalize()} in the whole period, on agents and Actions.",
+            f"Spent each {'day' if found.step == DAY else 'week'}",
+            f"{dollars(found.total.spend).capitalize()} in the whole period, on agents and Actions.",
             Kind.BARS,
-            spent,
-            [Series("Spent", _amounts(each.spend for each in book.accounts.steps))],
+            steps.names,
+            [Series("Spent", _amounts(each.spend for each in found.steps))],
             _money,
+            steps.labels,
         ),
         "each": chart(
             "Cost per merged pull request",
             "All that was spent in a week, divided by what was merged in it.",
             Kind.LINES,
-            weeks,
-            [Series("Cost per merged pull request", _amounts(each.cost_per_merged for each in book.accounts.weeks))],
+            weeks.names,
+            [Series("Cost per merged pull request", _amounts(each.cost_per_merged for each in found.weeks))],
             _money,
+            weeks.labels,
         ),
         "denied": chart(
             "Denial rate",
             "Pull requests closed unmerged, of those decided in a week.",
             Kind.LINES,
-            weeks,
-            [Series("Denial rate", _shares([each.denial_rate.value for each in book.accounts.weeks]))],
+            weeks.names,
+            [Series("Denial rate", _shares([each.denial_rate.value for each in found.weeks]))],
             lambda value: f"{value:g} %",
+            weeks.labels,
         ),
-        "waits": _waits(book.accounts.weeks, weeks),
+        "waits": _waits(found.weeks, weeks),
     }
 
 
-def _waits(points: Sequence[Happened], names: Sequence[str]) -> Chart:
+class Axis(NamedTuple):
+    """Periods along an axis: how each is called, and what is named of them."""
+
+    names: list[str]
+    labels: tuple[Label, ...]
+
+    @classmethod
+    def of(cls, points: Sequence[Happened], step: float) -> Axis:
+        """Return the axis of a trend."""
+        names = [f"{times.moment(each.since).day} {times.moment(each.since):%b}" for each in points]
+        return cls(names, labels([each.since for each in points], step))
+
+
+def _waits(points: Sequence[Happened], weeks: Axis) -> Chart:
     """Return how long people took at both gates, in the unit that fits the longest wait."""
     known = [seconds for each in points for seconds in each.waits.values() if seconds is not None]
     unit, sign = next((pair for pair in UNITS if max(known, default=0) >= pair[0] * 2), UNITS[-1])
@@ -146,14 +165,11 @@ def _waits(points: Sequence[Happened], names: Sequence[str]) -> Chart:
         "How long people took to decide",
         "Median wait at each gate, of what was decided in a week.",
         Kind.LINES,
-        names,
+        weeks.names,
         [Series(f"At the {gate} gate", _lengths([each.waits[gate] for each in points], unit)) for gate in Gate],
         lambda value: f"{value:g} {sign}",
+        weeks.labels,
     )
-
-
-def _names(points: Sequence[Happened]) -> list[str]:
-    return [f"{times.moment(each.since).day} {times.moment(each.since):%b}" for each in points]
 
 
 def _amounts(amounts: Iterable[Amount | None]) -> tuple[Value, ...]:

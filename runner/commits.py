@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FILE = "100"
 """Modes of regular files begin with it."""
+ROW = 200
+"""Bytes that git says around each file of a stream, at most: its name, kind and length."""
 
 
 @dataclass(frozen=True)
@@ -119,15 +121,29 @@ class Commits:
         return None if entry is None else self.git.run("cat-file", "blob", entry.blob, cap=cap)
 
     def contents(self, sha: str, paths: Sequence[bytes], largest: int) -> dict[bytes, bytes]:
-        """Return those of the paths that are regular files of a commit, each cut after ``largest`` bytes."""
+        """Return those of the paths that are regular files of a commit, each cut after ``largest`` bytes.
+
+        However long a file is, no more of it is read; the others come in one stream.
+        """
         found = [entry for entry in self.entries(sha, paths) if entry.mode.startswith(FILE)] if paths else []
-        stream = self.git.run("cat-file", "--batch", stdin="".join(f"{entry.blob}\n" for entry in found).encode())
-        contents, at = {}, 0
+        asked = "".join(f"{entry.blob}\n" for entry in found).encode()
+        sizes = list(map(int, self.git.run("cat-file", "--batch-check=%(objectsize)", stdin=asked).split()))
+        whole = [(entry, size) for entry, size in zip(found, sizes, strict=True) if size <= largest]
+        contents = self._whole(whole)
         for entry in found:
-            end = stream.index(b"\n", at)
-            size = int(stream[at:end].rpartition(b" ")[2])
-            contents[entry.path] = stream[end + 1 : end + 1 + min(size, largest)]
-            at = end + size + 2
+            if entry.path not in contents:
+                contents[entry.path] = self.git.call("cat-file", "blob", entry.blob, cap=largest).stdout[:largest]
+        return contents
+
+    def _whole(self, found: Sequence[tuple[Entry, int]]) -> dict[bytes, bytes]:
+        """Return files of these sizes, each read to its end."""
+        asked = "".join(f"{entry.blob}\n" for entry, _ in found).encode()
+        room = sum(size + ROW for _, size in found)
+        stream, contents, at = self.git.run("cat-file", "--batch", stdin=asked, cap=room), {}, 0
+        for entry, size in found:
+            start = stream.index(b"\n", at) + 1
+            contents[entry.path] = stream[start : start + size]
+            at = start + size + 1
         return contents
 
     def merge(self, ours: str, theirs: str) -> tuple[str, tuple[bytes, ...]]:

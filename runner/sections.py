@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from html import unescape
 
 from runner.untrusted import HEADING as ANY_HEADING
 from runner.untrusted import UNDERLINE, letters
@@ -22,6 +23,12 @@ and in whatever letters."""
 OURS = frozenset(map(letters, RESERVED))
 HEADING = re.compile(r"##[ \t]+(?P<name>.*?)[ \t#]*")
 TITLE = re.compile(r"#[ \t]+.*")
+PLACED = re.compile(r"\A(?:[ \t]*>[ \t]?|[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)+")
+"""What puts a line into a quotation or a list, where a heading is one as well."""
+MARKUP = re.compile(r"<[^>]*>|!?\[(?P<words>[^\]]*)\](?:\([^)]*\)|\[[^\]]*\])?")
+"""What surrounds words in a heading and is not seen: tags, links, pictures."""
+AS_HTML = re.compile(r"<[ \t]*/?[ \t]*h[1-6]\b|\brole[ \t]*=[ \t]*[\"']?heading", re.IGNORECASE)
+"""A heading as HTML writes it, which may go over lines."""
 CODE = re.compile(r"[ ]{0,3}(?P<fence>`{3,}(?!.*`)|~{3,})(?P<info>.*)")
 
 
@@ -90,10 +97,16 @@ def _headings(text: str) -> list[tuple[int, re.Match[str]]]:
 
 
 def _require_own(line: str, above: str, number: int) -> None:
-    """Refuse a heading of any form that passes for one of the runner's; ``above`` is the line before."""
+    """Refuse a heading of any form that passes for one of the runner's; ``above`` is the line before.
+
+    One of HTML is refused whatever it says: instructions need none, and it may be written over several lines.
+    """
+    if AS_HTML.search(line):
+        raise SectionError(number, "a heading is written in HTML; write it as '## Name'.")
+    line, above = PLACED.sub("", line, count=1), PLACED.sub("", above, count=1)
     heading = ANY_HEADING.fullmatch(line)
     name = above if UNDERLINE.fullmatch(line) else (heading["words"] or "") if heading else ""
-    if letters(name) in OURS:
+    if letters(unescape(MARKUP.sub(lambda found: found["words"] or "", name))) in OURS:
         raise SectionError(number, f"'## {name.strip()}' is written by the runner; name yours otherwise.")
 
 

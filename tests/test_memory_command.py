@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.cli import main
+from runner.git import OUTPUT_CAP
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,6 +68,18 @@ def test_lessons_are_told(checkout: Path, capsys: pytest.CaptureFixture[str]) ->
     assert found["stale"] == {GONE: "None of its paths is there any more: lib/**."}
     listed = json.loads(run(capsys, "list", "--json", *at)[1])
     assert [(unit["lessons"], unit["most_lessons"], unit["stale"]) for unit in listed["units"]] == [(2, 40, 1)]
+
+
+def test_a_file_of_any_length_is_no_more_than_told(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with (checkout / f"{FOLDER}/2026-11-03-long.md").open("wb") as long:
+        long.truncate(OUTPUT_CAP + 1)
+    git(checkout, "-c", "core.bigFileThreshold=1m", "add", "-A")
+    git(checkout, "commit", "-q", "-m", "Something long")
+    code, said = run(capsys, "list", "-C", str(checkout))
+    assert code == 0
+    assert "2026-11-03-long.md" in said
+    assert "It has more than 8000 bytes." in said
+    assert "o/r#1" in run(capsys, "show", "-C", str(checkout), "2026-11-01-good.md")[1]
 
 
 def test_prune_makes_a_branch_and_touches_nothing_else(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:

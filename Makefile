@@ -41,8 +41,11 @@ test: venv ## the fast suite
 	$(BIN)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder -m 'not drill and not agents'
 
 .PHONY: test-all
-test-all: venv ## everything, long drills included
-	$(BIN)/python -m pytest -m 'not agents'
+test-all: test drills ## everything but the real agents: the fast suite, then the drills
+
+.PHONY: drills
+drills: venv ## long fault and load drills, one after the other: each wants the machine for itself
+	$(BIN)/python -m pytest -m 'drill and not agents'
 
 AGENTS := tests/agents/node_modules
 # Two packages need their install script, and no other runs; `npm ci` refuses a lock without every platform's binaries.

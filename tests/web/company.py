@@ -101,8 +101,7 @@ def found(store: Store, count: int, now: float, *, first: int = 1, days: int = 9
     with store.write() as tx:
         for number in range(first, first + count):
             end = ends[number % len(ends)] if number <= len(ends) else chance.choice(ends)
-            back = BACK.get(end) or (0.1, 3) if end in NEW else (3, days)
-            story = Story(chance, number, end, now - chance.uniform(*back) * DAY, now)
+            story = Story(chance, number, end, now - _days_ago(chance, end, days) * DAY, now)
             made.append(story.tell(tx, kept))
         _write(tx, kept)
         for repo, usd in LIMITS.items():
@@ -110,6 +109,13 @@ def found(store: Store, count: int, now: float, *, first: int = 1, days: int = 9
             budget = policy.budget.model_copy(update={"usd_today": usd})
             policies.keep(tx, repo.id, policy.model_copy(update={"budget": budget}))
     return sorted(made, key=lambda plan: plan.requested_at)
+
+
+def _days_ago(chance: random.Random, end: str, days: int) -> float:
+    """Return when a plan began: those under way lately, the others ever more often, as people take to it."""
+    if end in NEW:
+        return chance.uniform(*BACK.get(end, (0.1, 3)))
+    return 3 + (days - 3) * chance.random() ** 1.7
 
 
 def _write(tx: Tx, rows: Rows) -> None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.lifecycle.states import State, Via, WaitingOn
+from bot.store import plans
 from tests.browser.sights import BILLING, HIDDEN, SHOP
+from tests.lifecycle import stories
 
 if TYPE_CHECKING:
     from tests.browser.browser import Browser
@@ -123,9 +125,12 @@ def ways(village: Village, issue: int) -> list[str]:
 def pages(sights: Sights) -> list[str]:
     """Every page that Alice can come to."""
     reviewed, waiting = sights.one(State.IN_REVIEW), sights.one(State.DRAFT, WaitingOn.PLAN_DECISION)
-    failed, merged = sights.one(State.FAILED), sights.one(State.MERGED)
-    plans = [f"/plans/{reviewed.uid}{tab}" for tab in TABS] + [f"/plans/{p.uid}" for p in (waiting, failed, merged)]
-    return ["/", *plans, f"/plans/{failed.uid}/checks", "/ideas", "/costs", "/runners", "/audit", "/nowhere", "/login"]
+    failed, merged, rejected = (sights.one(state) for state in (State.FAILED, State.MERGED, State.REJECTED))
+    with sights.village.parts.store.write() as tx:
+        plans.save(tx, rejected.model_copy(update={"lessons": stories.LEARNED}), rejected.version)
+    shown = [f"/plans/{reviewed.uid}{tab}" for tab in TABS]
+    shown += [f"/plans/{plan.uid}" for plan in (waiting, failed, merged, rejected)]
+    return ["/", *shown, f"/plans/{failed.uid}/checks", "/ideas", "/costs", "/runners", "/audit", "/nowhere", "/login"]
 
 
 def test_axe_finds_nothing_and_nothing_is_cut_off(browser: Browser, sights: Sights, pages: list[str]) -> None:

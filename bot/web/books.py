@@ -8,10 +8,11 @@ for a minute is worked out anew beside the page, which shows what is known and s
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooSlow
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from bot.store import histories
 from bot.web.refusal import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from bot.store.engine import Store
 
@@ -36,6 +37,8 @@ PATIENCE_SECONDS = 60.0
 MOST_WAITING = 4
 """Requests that wait for figures at the same time, in one process: half of its threads, so that whoever asks for a
 hundred periods at once keeps nobody else from being answered."""
+MOST_OF_ONE = 2
+"""Of these, requests of one person, who so keeps nobody else from figures that nobody asked for before."""
 BACK_SECONDS = 10
 NOT_YET = "These figures are still being worked out, since the period is full: come back in a moment."
 DAILY = 45 * DAY
@@ -66,12 +69,13 @@ class Books:
         self._kept: OrderedDict[Key, Book] = OrderedDict()
         self._under_way: dict[Key, Future[Book]] = {}
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="books")
-        self._places = threading.BoundedSemaphore(MOST_WAITING)
+        self._waiting = Counter[int]()
 
-    def book(self, repositories: Collection[int], name: str, period: Period) -> Book:
+    def book(self, repositories: Collection[int], name: str, period: Period, who: int) -> Book:
         """Return the book of these repositories for a period. ``name`` is what the period is asked for by.
 
-        Raises what ``period`` raises for what is none, and ``Refused`` 503 where it takes too long, or many wait.
+        ``who`` is the number of the person who asks. Raises what ``period`` raises for what is none, and ``Refused``
+        503 where it takes too long, or many wait.
         """
         key, now = (frozenset(repositories), name), self._now()
         since, until = period(now)
@@ -83,14 +87,24 @@ class Books:
         if found is not None and 0 <= age < KEPT_SECONDS:
             self._begun(key, since, until, now)
             return found
-        if not self._places.acquire(blocking=False):
-            raise Refused(503, NOT_YET, retry_after=BACK_SECONDS)
+        with self._place(who):
+            try:
+                return self._begun(key, since, until, now).result(PATIENCE_SECONDS)
+            except TooSlow as error:
+                raise Refused(503, NOT_YET, retry_after=BACK_SECONDS) from error
+
+    @contextmanager
+    def _place(self, who: int) -> Iterator[None]:
+        """Hold one of the places of those who wait. Raises ``Refused`` 503 where none is left for this person."""
+        with self._lock:
+            if self._waiting.total() >= MOST_WAITING or self._waiting[who] >= MOST_OF_ONE:
+                raise Refused(503, NOT_YET, retry_after=BACK_SECONDS)
+            self._waiting[who] += 1
         try:
-            return self._begun(key, since, until, now).result(PATIENCE_SECONDS)
-        except TooSlow as error:
-            raise Refused(503, NOT_YET, retry_after=BACK_SECONDS) from error
+            yield
         finally:
-            self._places.release()
+            with self._lock:
+                self._waiting -= Counter([who])
 
     def _begun(self, key: Key, since: float, until: float, now: float) -> Future[Book]:
         """Return the work on a book, which is begun where nobody has."""

@@ -26,11 +26,15 @@ if TYPE_CHECKING:
 
     from bot.store.engine import Store
     from bot.store.gauges import Gauges
+    from bot.store.rate_limits import Left
 
 MOST_REPOSITORIES = 100
 """Repositories with a line of their own, those that spent most today; what others spent is one line, ``other``."""
+MOST_GATES = 100
+"""Windows of GitHub's limits with lines of their own, those with the least left, and installations that stand still:
+whoever installs the App has some."""
 OTHER = "other"
-INSTALLATION = "installation:"
+APP, INSTALLATION = "app", "installation:"
 
 FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "build_info": ("The release that answers; always 1.", ("version",)),
@@ -121,7 +125,7 @@ class Figures(Collector):
 def _values(found: Gauges) -> dict[str, Mapping[tuple[str, ...], float]]:
     """Return each family's values by its labels."""
     queues = found.queues
-    dollars = _spend(found)
+    dollars, limits = _spend(found), _scarcest(found)
     return {
         "build_info": {(version("twogate"),): 1},
         "worker_overdue_seconds": {} if found.worker_overdue is None else {(): found.worker_overdue},
@@ -134,8 +138,8 @@ def _values(found: Gauges) -> dict[str, Mapping[tuple[str, ...], float]]:
         "effects_oldest_seconds": {(): queues.effects.oldest_seconds},
         "effects_parked": {(): queues.effects.parked},
         "effect_retries_last_hour": found.retries_recent,
-        "rate_limit": {(left.gate, left.resource): left.allowed for left in found.limits},
-        "rate_limit_left": {(left.gate, left.resource): left.remaining for left in found.limits},
+        "rate_limit": {(left.gate, left.resource): left.allowed for left in limits},
+        "rate_limit_left": {(left.gate, left.resource): left.remaining for left in limits},
         "installation_paused": _closed(found, INSTALLATION),
         "writes_paced": _closed(found, "writes:"),
         "jobs_open": found.jobs,
@@ -146,7 +150,13 @@ def _values(found: Gauges) -> dict[str, Mapping[tuple[str, ...], float]]:
 
 
 def _closed(found: Gauges, gate: str) -> dict[tuple[str, ...], float]:
-    return {(each.name.removeprefix(gate),): 1 for each in found.gates if each.name.startswith(gate)}
+    names = [each.name.removeprefix(gate) for each in found.gates if each.name.startswith(gate)]
+    return {(name,): 1 for name in names[:MOST_GATES]}
+
+
+def _scarcest(found: Gauges) -> list[Left]:
+    """Return the App's own windows, and of the others those of which the least is left."""
+    return sorted(found.limits, key=lambda left: (left.gate != APP, left.remaining / max(left.allowed, 1)))[:MOST_GATES]
 
 
 def _spend(found: Gauges) -> dict[str, Amount]:

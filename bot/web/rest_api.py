@@ -233,7 +233,7 @@ class RestApi:
         month = query.month
         period = partial(periods.last_days, query.days) if month is None else partial(periods.month, month)
         try:
-            return self.books.book(seen, month or f"{query.days}d", period).accounts
+            return self.books.book(seen, month or f"{query.days}d", period, ask.who.person.id).accounts
         except periods.PeriodError as fault:
             raise Refused(400, str(fault)) from fault
 

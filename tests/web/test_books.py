@@ -12,7 +12,7 @@ from sqlalchemy import update
 from bot.lifecycle.periods import PeriodError, last_days
 from bot.store.engine import open_store
 from bot.store.schema import repositories
-from bot.web.books import FRESH_SECONDS, KEPT_SECONDS, MOST_WAITING, Books
+from bot.web.books import FRESH_SECONDS, KEPT_SECONDS, MOST_OF_ONE, MOST_WAITING, Books
 from bot.web.refusal import Refused
 from tests.web import company
 from tests.web.lab import Clock
@@ -25,7 +25,7 @@ def period(now: float) -> tuple[float, float]:
 
 
 def asked(books: Books) -> tuple[int, float]:
-    found = books.book(SEEN, "90d", period)
+    found = books.book(SEEN, "90d", period, 1)
     return found.accounts.total.asked, found.at
 
 
@@ -46,16 +46,18 @@ def test_old_figures_are_shown_while_new_ones_are_worked_out(sqlite_url: str) ->
     company.found(store, 5, clock(), first=16)
     clock.at = much_later = later + KEPT_SECONDS
     assert asked(books) == (20, much_later), "what is too old is not shown"
-    assert books.book({SEEN.copy().pop()}, "90d", period).accounts.total.asked < 20
+    assert books.book({SEEN.copy().pop()}, "90d", period, 1).accounts.total.asked < 20
     with store.write() as tx:
         tx.execute(update(repositories).values(name="shop"))
-    assert books.book(SEEN, "91d", period).accounts.total.asked == 20, "repositories that bear one name are all counted"
+    assert books.book(SEEN, "91d", period, 1).accounts.total.asked == 20, (
+        "repositories that bear one name are all counted"
+    )
 
     def none(_now: float) -> tuple[float, float]:
         raise PeriodError("none")
 
     with pytest.raises(PeriodError):
-        books.book(SEEN, "x", none)
+        books.book(SEEN, "x", none, 1)
     store.dispose()
 
 
@@ -66,14 +68,19 @@ def test_who_asks_for_many_periods_at_once_keeps_no_thread_of_others(sqlite_url:
     books = Books(store, clock)
     books._worker.submit(held.wait, 30)
     with ThreadPoolExecutor(MOST_WAITING) as threads:
-        waiting = [threads.submit(books.book, SEEN, f"{n}d", period) for n in range(MOST_WAITING)]
-        until = time.monotonic() + 10
-        while len(books._under_way) < MOST_WAITING and time.monotonic() < until:
-            time.sleep(0.01)
-        with pytest.raises(Refused) as refused:
-            books.book(SEEN, "another", period)
-        assert (refused.value.status, len(books._under_way)) == (503, MOST_WAITING)
+        waiting = []
+        for n in range(MOST_WAITING):
+            waiting.append(threads.submit(books.book, SEEN, f"{n}d", period, n // MOST_OF_ONE))
+            until = time.monotonic() + 10
+            while len(books._under_way) <= n and time.monotonic() < until:
+                time.sleep(0.01)
+            if n % MOST_OF_ONE == MOST_OF_ONE - 1:
+                with pytest.raises(Refused) as refused:
+                    books.book(SEEN, "one too many of this person", period, n // MOST_OF_ONE)
+                assert (refused.value.status, len(books._under_way)) == (503, n + 1)
+        with pytest.raises(Refused):
+            books.book(SEEN, "another", period, 9)
         held.set()
         assert all(each.result(30).accounts.total.asked == 3 for each in waiting)
-    assert books.book(SEEN, "another", period).accounts.total.asked == 3
+    assert books.book(SEEN, "another", period, 9).accounts.total.asked == 3
     store.dispose()

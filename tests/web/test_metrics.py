@@ -127,6 +127,19 @@ def test_a_worker_writes_down_what_github_says_is_left(store: Store) -> None:
         assert rate_limits.known(tx) == [Left("installation:7", "graphql", 5_000, 3_000, 1_800_000_060.0)]
 
 
+def test_however_many_install_the_app_the_lines_stay_few(store: Store) -> None:
+    with store.write() as tx:
+        rate_limits.note(tx, [Left("app", "core", 5_000, 5_000, tx.now + 60)])
+        for number in range(metrics.MOST_GATES + 5):
+            gate = throttles.installation_gate(number)
+            rate_limits.note(tx, [Left(gate, "core", 5_000, 4_000 - number, tx.now + 60)])
+            throttles.close(tx, gate, tx.now + 60, "GitHub says wait.")
+    found = scraped(store)
+    left = found["twogate_rate_limit_left"]
+    assert (len(left), left["app", "core"], min(left.values())) == (metrics.MOST_GATES, 5_000, 3_896)
+    assert len(found["twogate_installation_paused"]) == metrics.MOST_GATES
+
+
 def test_who_may_look(store: Store) -> None:
     def asked(token: str | None, *, private: bool, **headers: str) -> tuple[int, str]:
         client = create_app(metrics.blueprint(store, token=token, private=private)).test_client()

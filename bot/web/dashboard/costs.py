@@ -91,7 +91,7 @@ def _book(house: House) -> tuple[str, Book]:
         return periods.last_days(int(days), now) if known else periods.month(name, now)
 
     try:
-        return name, house.books.book(visit().chosen(), name, period)
+        return name, house.books.book(visit().chosen(), name, period, visit().onlooker.person.id)
     except periods.PeriodError as error:
         raise Refused(400, str(error)) from error
 

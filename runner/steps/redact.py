@@ -112,8 +112,11 @@ class Redactor:
         """Return where at the end of ``text`` the beginning of a secret stands, its length where none does."""
         joined, longest = BREAK.sub("", text[-2 * self._longest :]), 0
         for secret in self._flat:
-            lengths = range(min(len(secret) - 1, len(joined)), longest, -1)
-            longest = next((length for length in lengths if joined.endswith(secret[:length])), longest)
+            start = len(joined) - len(secret)
+            while (start := joined.find(secret[0], max(0, start + 1))) >= 0:
+                if secret.startswith(joined[start:]):
+                    longest = max(longest, len(joined) - start)
+                    break
         place = len(text)
         while longest and place:
             ended = LAST.search(text, max(0, place - 9), place)

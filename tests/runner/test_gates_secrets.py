@@ -14,12 +14,15 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import from_regex
 
 from runner.contract import GateResult, GateStatus
 from runner.gates.change import MODE_ABSENT, MODE_FILE, Change, Changed
-from runner.gates.secrets import MAX_CONTENT, secrets
+from runner.gates.secrets import FORMATS, MAX_CONTENT, _possible, secrets
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Mapping
     from pathlib import Path
 
@@ -149,3 +152,13 @@ def test_hostile_content_takes_no_time(unit: str) -> None:
     start = time.process_time()
     _check({"a": unit * (300_000 // len(unit))})
     assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize(("kind", "pattern"), FORMATS, ids=[kind for kind, _ in FORMATS])
+def test_a_hint_stands_in_every_find(kind: str, pattern: re.Pattern[str]) -> None:
+    @settings(max_examples=20, database=None, suppress_health_check=list(HealthCheck))
+    @given(from_regex(pattern))
+    def of(find: str) -> None:
+        assert (kind, pattern) in _possible(find)
+
+    of()

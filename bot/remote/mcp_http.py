@@ -36,6 +36,8 @@ LARGEST_HEAD = 256 * 1024
 """Bytes of a request's head that are read, so that whoever sends some file as a token is told what is wrong."""
 STOP_SECONDS = 70
 """For calls under way when the server is asked to end: longer than a decision is waited for."""
+PATH = "/mcp"
+ALLOW = {"Allow": "POST"}
 UNPROVED = (
     "This call came without anything that can be a token of GitHub: have your client send the header `Authorization: "
     "Bearer TOKEN`, with a user token such as `gh auth token` prints."
@@ -81,6 +83,7 @@ def app(url: str, names: Iterable[str], *, decides: bool = True) -> Starlette:
         return Client(where.Access(url, token), via="mcp")
 
     made = server(connect, decides=decides).streamable_http_app(
+        streamable_http_path=PATH,
         json_response=True,
         stateless_http=True,
         max_request_body_size=LARGEST_CALL,
@@ -102,7 +105,7 @@ class Door:
         if scope["type"] != "http":
             await self._within(scope, receive, send)
             return
-        refusal = self._refusal(Headers(scope=scope))
+        refusal = self._refusal(Headers(scope=scope)) or _misaddressed(scope["method"], scope["path"])
         await (self._within if refusal is None else refusal)(scope, receive, send)
 
     def _refusal(self, headers: Headers) -> JSONResponse | None:
@@ -118,6 +121,15 @@ class Door:
     def _is_own(self, origin: str) -> bool:
         scheme, _, name = origin.casefold().partition("://")
         return scheme in {"http", "https"} and name in self._names
+
+
+def _misaddressed(method: str, path: str) -> JSONResponse | None:
+    """Refuse what is no call; a stream of news, which GET would open, would be held for ever, since there are none."""
+    if path.rstrip("/") != PATH:
+        return _refused(404, f"There is nothing here: the server is at {PATH}.")
+    if method != "POST":
+        return _refused(405, "This server is called with POST: it keeps no session, and has no news to stream.", ALLOW)
+    return None
 
 
 def _token(proof: str) -> str | None:

@@ -94,6 +94,16 @@ def test_what_brings_no_token_is_refused_in_a_sentence(
     assert door.asked == []
 
 
+def test_what_is_no_call_is_not_held(door: Door) -> None:
+    for method in ("GET", "DELETE", "PUT"):
+        answer = door.call(GOOD, method=method)
+        assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+        assert "called with POST" in answer.json()["error"]["message"]
+    elsewhere = httpx.post(f"http://{door.name}/", headers=[GOOD], json=CALL)  # type: ignore[arg-type]
+    assert (elsewhere.status_code, "at /mcp" in elsewhere.json()["error"]["message"]) == (404, True)
+    assert door.asked == []
+
+
 def test_a_name_of_somebody_elses_leads_nowhere(door: Door) -> None:
     for host in (
         "evil.example",

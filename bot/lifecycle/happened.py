@@ -15,7 +15,7 @@ from bot.lifecycle.states import Frozen, Gate, State, WaitingOn
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from bot.lifecycle.histories import JobTime, Turn, Used, Wait
+    from bot.lifecycle.histories import JobTime, Turn, Used
     from runner.contract import Usage, UsdSource
     from runner.results import Unit
 
@@ -122,10 +122,9 @@ class Seen:
             self.decided[decision.gate] += 1
             self.rejected[decision.gate] += decision.rejects
 
-    def stood(self, wait: Wait) -> None:
+    def stood(self, gate: Gate, seconds: float) -> None:
         """See the end of a plan's stand at a gate."""
-        if wait.end is not None:
-            self.waited[wait.gate].append(wait.end - wait.start)
+        self.waited[gate].append(seconds)
 
     def include(self, other: Seen) -> None:
         """Add what was seen of other plans, or in another stretch."""

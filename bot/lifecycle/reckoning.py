@@ -115,8 +115,9 @@ class Reckoning:
         for turn in turns:
             if turn.line.at >= self.since:
                 self._at(turn.line.at).turned(turn)
-            if turn.ended is not None and turn.ended.end is not None and turn.ended.end >= self.since:
-                self._at(turn.ended.end).stood(turn.ended)
+            wait = turn.ended
+            if wait is not None and wait.end is not None and wait.end >= self.since:
+                self._at(wait.end).stood(wait.gate, wait.end - wait.start)
         if turns and turns[0].line.at >= self.since:
             for stage in range(_stage(turns) + 1):
                 self.stages[stage] += 1

@@ -16,7 +16,7 @@ import pytest
 
 from bot.lifecycle.amounts import KINDS, Amount
 from bot.lifecycle.costs import dollars
-from bot.lifecycle.figures import Figures, figures
+from bot.lifecycle.figures import Figures, figures, figures_of
 from bot.lifecycle.happened import Happened, Share
 from bot.lifecycle.histories import History, JobTime, Line, Spending, Wait, waits_of
 from bot.lifecycle.periods import DAY, WEEK
@@ -458,6 +458,15 @@ def test_a_plan_that_asks_anew_stands_at_the_gate_again():
     assert first == Wait(gate=Gate.PLAN, start=2.0, end=5.0)
     assert second == Wait(gate=Gate.PLAN, start=7.0, end=None)
     assert figures([History(lines=lines)], 0.0, 10.0).at_plan_gate == Share(part=0, whole=0)
+
+
+def test_of_several_repositories_the_plan_that_stands_longest_is_the_oldest():
+    asked = [line(at, "plan_posted", State.DRAFT, WaitingOn.PLAN_DECISION) for at in (4.0, 2.0, 3.0)]
+    one, *others = (reckon([History(lines=(each,))], 0.0, 10.0) for each in asked)
+    for other in others:
+        one.include(other)
+    found, whole = figures_of(one), figures([History(lines=(each,)) for each in asked], 0.0, 10.0)
+    assert found.oldest == whole.oldest == {Gate.PLAN: 8.0, Gate.DIFF: None}
 
 
 def test_nobody_decides_before_they_were_asked_though_githubs_clock_is_behind():

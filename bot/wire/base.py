@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 MOST_ROWS = 100
 """Rows of a page."""
@@ -64,9 +64,10 @@ class Total(Wire):
 class Page(Wire, Generic[T]):
     """Some rows, and where to go on."""
 
+    model_config = ConfigDict(use_attribute_docstrings=False)  # pages of something have no source: it takes 50 ms each
+
     items: list[T]
-    next: str | None
-    """Give it as ``cursor`` to go on; null: these were the last."""
+    next: Annotated[str | None, Field(description="Give it as ``cursor`` to go on; null: these were the last.")]
 
 
 class Problem(Wire):

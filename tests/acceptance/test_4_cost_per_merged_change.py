@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
+
+from bot.lifecycle.amounts import Amount
+from bot.store import plan_costs
+from tests.scenarios.runner import CHECKED
 
 if TYPE_CHECKING:
     from tests.scenarios.village import Village
@@ -34,3 +39,6 @@ def test_the_cost_of_a_merged_change_and_the_denial_rate_of_a_month_are_told(vil
     village.settle()
     told = village.text(denied, "costs")
     assert "| $0.0500 | 1 of 2 (50 %) | 1 | $0.0500 |" in told, "all that was spent, for the one of two that was merged"
+    with village.parts.store.read() as tx:
+        cost = plan_costs.of_plan(tx, village.plan(merged))
+    assert cost.check_seconds == Amount(value=Decimal(str(CHECKED))), "of its only execution"

@@ -55,6 +55,8 @@ def test_a_good_agents_work_is_committed_verified_pushed_and_reported(lab: Lab) 
         (Unit.CREATE_PR, "scripted", 1, None),
     ]
     assert report.attempts == 1
+    assert report.check_seconds is not None
+    assert 0 < report.check_seconds < report.ended_at - report.started_at
     assert report.sandbox is not None
     assert report.sandbox.asked is SandboxMode.OFF
     assert lab.left() == []

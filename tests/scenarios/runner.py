@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from tests.scenarios.village import Village
     from tests.standin.workflow_runs import Attempt
 
+CHECKED = 0.25
+"""Seconds that the checks take in each execution here."""
 PASSED = GateResult(name="tests", blocking=True, status=GateStatus.PASSED, seconds=1, summary="12 passed")
 FAILED = PASSED.model_copy(update={"status": GateStatus.FAILED, "summary": "1 failed", "tail": "assert 1 == 2"})
 SPENT = "0.0125"
@@ -174,7 +176,7 @@ class Runner:
 
     def try_report(self, outcome: Outcome, **fields: Any) -> httpx.Response:
         start: dict[str, Any] = {"sentence": "It ended.", "runner": "here", "started_at": 1.0, "ended_at": 2.0}
-        report = Report.model_validate({"job": self.job, "outcome": outcome, **start, **fields})
+        report = Report.model_validate({"job": self.job, "outcome": outcome, "check_seconds": 0.0, **start, **fields})
         return self.ask("PUT", f"jobs/{self.job}/report", self.key, report.model_dump_json())
 
     def report(self, outcome: Outcome, **fields: Any) -> None:
@@ -254,7 +256,8 @@ class Runner:
             summary=ExecutionSummary(status="done", summary="Rounded."),
             pull_request=PullRequestText(title="Round the total", body="It is rounded."),
         )
-        return {"work": work, "gates": (PASSED,), "usage": self.usage(), "attempts": 1, **fields}
+        told = {"work": work, "gates": (PASSED,), "usage": self.usage(), "attempts": 1, "check_seconds": CHECKED}
+        return {**told, **fields}
 
     def write_issue(self, title: str = "Test the mail greeter", *lessons: Lesson) -> JobSpec:
         """Do the writing of an issue from a recommendation."""

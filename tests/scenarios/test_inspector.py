@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 POLICY = """\
 inspector: {cli: second, model: opus}
 gates: [{name: tests, run: 'true'}]
+subscriptions: [second]
 """
 AGENTS = "agent: {cli: scripted}\nagents: {scripted: {command: [scripted]}, second: {command: [second, '{model}']}}\n"
 BEFORE = ["status", "plan 1", "alice: /approve"]
@@ -28,6 +29,8 @@ def inspected(village: Village, **report: Any) -> int:
     inspector = runner.spec.inspector
     assert inspector is not None
     assert (inspector.name, inspector.model, inspector.command) == ("second", "opus", ("second", "{model}"))
+    paid = {agent.name: agent.subscription for agent in (inspector, *runner.spec.agents.values())}
+    assert paid == {"scripted": False, "second": True}, "what a subscription pays has tokens alone"
     cost = runner.usage()[0].model_copy(update={"unit": Unit.INSPECT_DIFF, "agent": "second", "model": "opus"})
     runner.end(Outcome.VERIFIED, **{**runner.verified(head), "usage": (*runner.usage(), cost), **report})
     return issue

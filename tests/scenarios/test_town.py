@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bot.lifecycle.accounts import accounts
+from bot.store import histories
 from tests.town import Town, TownError
 from tests.town.repository import git
 
@@ -114,3 +116,8 @@ def test_two_plans_that_change_the_same_line(town: Town) -> None:
     merged = git(town.github.hub.git_dir(town.github.hub.repo_by_id(town.repository_id)), "show", "main:shop/basket.py")
     assert "return round(" in merged
     assert "return float(" in merged
+    with town.store.read() as tx:
+        found = accounts(histories.by_name(tx, 0, tx.now + 1), 0, tx.now + 1).total
+        took = sum(job.seconds or 0 for _, history in histories.by_name(tx, 0, tx.now + 1) for job in history.jobs)
+    assert (found.merged, found.check_seconds.at_least) == (2, False)
+    assert 0 < (found.check_seconds.value or 0) < took, "what the runners told of their checks is what figures tell"

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from bot.lifecycle.histories import History
 
 
+ALL = "all repositories"
+"""What all together are called in a table of names; nobody's name on GitHub has a blank."""
+
+
 class Accounts(Frozen):
     """Figures by level; names as GitHub writes them, in their order."""
 
@@ -30,6 +34,11 @@ class Accounts(Frozen):
     steps: tuple[Happened, ...]
     """What happened in each day of the period, or in each week."""
     weeks: tuple[Happened, ...]
+
+    @property
+    def named(self) -> dict[str, Figures]:
+        """Every level in one table, all together first."""
+        return {ALL: self.total, **self.organisations, **self.repositories}
 
 
 def accounts(histories: Iterable[tuple[str, History]], since: float, until: float, step: float = WEEK) -> Accounts:

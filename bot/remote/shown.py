@@ -145,6 +145,8 @@ def costs(found: wire.CostsView) -> Iterator[str]:
     ]
     yield from table(ROWS, *rows)
     yield ""
+    if found.actions_minutes is not None and found.actions_usd is not None and money(found.actions_usd) != "$0":
+        yield f"GitHub Actions, {total(found.actions_minutes)} minutes: {money(found.actions_usd)}"
     yield f"Total {money(found.total)}"
 
 

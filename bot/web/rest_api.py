@@ -225,8 +225,7 @@ class RestApi:
     )
     def costs_csv(self, ask: Ask) -> str:
         """Return the figures of a period as CSV."""
-        found = self._accounts(ask, self._seen(ask))
-        return figures_csv({"all": found.total, **found.organisations, **found.repositories})
+        return figures_csv(self._accounts(ask, self._seen(ask)).named)
 
     def _accounts(self, ask: Ask, seen: Collection[int]) -> Accounts:
         query: PeriodWanted = ask.query

@@ -317,6 +317,8 @@ def costs(cost: PlanCost) -> wire.CostsView:
     return wire.CostsView(
         total=money(cost.usd),
         seconds=total(cost.seconds),
+        actions_minutes=total(cost.actions_minutes),
+        actions_usd=money(cost.actions_usd),
         rejected_share=None if share is None else f"{share:.4f}",
         rows=[cost_row(row) for row in cost.jobs],
     )

@@ -190,7 +190,11 @@ class CostsView(Wire):
     """What a plan has cost so far, every revision and retry included."""
 
     total: Money
+    """Of agents and of GitHub Actions."""
     seconds: Total
+    actions_minutes: Total | None = None
+    actions_usd: Money | None = None
+    """Of the total, that of the minutes of GitHub Actions, which are in no row."""
     rejected_share: str | None
     """The part of the dollars, 0 to 1, that went into attempts which came to nothing."""
     rows: list[CostRowView]

@@ -346,7 +346,7 @@ class Story:
             "id": name, "plan_uid": self.uid, "repository_id": self.repo.id, "lane": f"{self.repo.id}:{self.number}", "installation_id": 7,
             "kind": kind, "unit": unit, "opened_at": start, "dispatched_at": start, "run_id": self.run, "run_attempt": 1, "claimed_at": start + 4,
             "heartbeat_at": self.at if outcome else self.now - self.number % 30, "phase": "agent" if outcome is None else "report", "deadline_at": self.at + 600,
-            "report": None, "reported_at": None, "closed_at": None, "runner": None, "used_jtis": "[]", "ending": None,
+            "report": None, "reported_at": None, "closed_at": None, "runner": None, "outcome": None, "ran_seconds": None, "check_seconds": None, "used_jtis": "[]", "ending": None,
         }  # fmt: skip
         if outcome is not None:
             report = Report(
@@ -364,6 +364,9 @@ class Story:
                 "reported_at": self.at,
                 "closed_at": self.at,
                 "runner": host,
+                "outcome": outcome,
+                "ran_seconds": seconds - 4,
+                "check_seconds": attempts * 4.4 if kind is JobKind.EXECUTE else 0.0,
             }
             for attempt in range(1, attempts + 1):
                 self.used(name, unit, attempt, seconds / attempts)

@@ -9,17 +9,18 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sqlalchemy import event, func, select
+from sqlalchemy import event, func, select, update
 
 from bot.lifecycle.amounts import Amount
 from bot.lifecycle.costs import dollars
 from bot.lifecycle.deeds import Deed
 from bot.lifecycle.permission import Permission
 from bot.lifecycle.states import State, WaitingOn
-from bot.store import deliveries, journal, plans, usage
+from bot.store import deliveries, journal, plan_costs, plans, usage
 from bot.store.engine import Store, open_store
 from bot.store.journal import Entry
 from bot.store.schema import deliveries as deliveries_table
+from bot.store.schema import jobs as jobs_table
 from bot.store.schema import journal as journal_table
 from bot.web.limits import MINUTE, Rate
 from runner.contract import GateResult, GateStatus
@@ -115,6 +116,22 @@ def test_what_is_left_of_the_day_is_shown_where_a_policy_limits_it(store: Store)
     assert rows[1] == ["acme/shop", dollars(Amount(value=50 - spent)), dollars(Amount(value=spent)), "$50"]
     assert rows[0][0] == "acme/billing"
     assert "acme/mobile-app" not in cells, "it has no limit"
+
+
+def test_minutes_of_actions_stand_beside_what_agents_cost_where_they_are_paid(store: Store) -> None:
+    plan = one(company.found(store, 100, NOW), State.MERGED)
+    alice = looker(store)
+    assert "GitHub Actions" not in alice.get(f"/plans/{plan.uid}/costs").text
+    with store.write() as tx:
+        tx.execute(update(jobs_table).values(actions_rate="0.008"))
+        cost = plan_costs.of_plan(tx, plan)
+    page = alice.get(f"/plans/{plan.uid}/costs").text
+    assert f"{cost.actions_minutes.value} minutes, each job rounded up" in page
+    assert all(f">{dollars(each)}<" in page for each in (cost.actions_usd, cost.usd))
+    minutes, paid = re.findall(
+        r">([0-9,]+) minutes, each job rounded up</td><td[^>]*>\$([0-9.]+)<", alice.get("/costs").text
+    )[0]
+    assert round(Decimal(minutes.replace(",", "")) * Decimal("0.008"), 2) == round(Decimal(paid), 2) > 0
 
 
 def test_one_sees_what_github_shows_and_nothing_else(store: Store) -> None:

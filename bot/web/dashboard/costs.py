@@ -37,6 +37,8 @@ USUAL = "30d"
 CHOICES = {"7d": "7 days", "30d": "30 days", "90d": "90 days", "365d": "a year"}
 """Periods that the page offers beside months; a month is written as 2026-11."""
 PERCENT, CENT = 100, 0.01
+BILLED = (("input", "Input"), ("output", "Output"), ("cache_read", "Cache read"), ("cache_write", "Cache written"))
+"""Kinds of tokens that have a price of their own, and how they are called in a narrow window."""
 UNITS = ((times.DAY, "d"), (times.HOUR, "h"), (times.MINUTE, "min"))
 """Units in which waits are drawn."""
 
@@ -57,6 +59,7 @@ def add_to(pages: Blueprint, house: House) -> None:
             accounts=book.accounts,
             charts=_charts(book.accounts),
             today=today,
+            kinds=BILLED,
             stages=list(zip(STAGES, total.stages, strict=True)),
             gates_of=list(Gate),
             period=name,
@@ -71,8 +74,7 @@ def add_to(pages: Blueprint, house: House) -> None:
     @pages.get("/costs.csv")
     def costs_csv() -> Response:
         name, book = _book(house)
-        named = {"all": book.accounts.total, **book.accounts.organisations, **book.accounts.repositories}
-        return _file(figures_csv(named), "text/csv", f"twogate-costs-{name}.csv")
+        return _file(figures_csv(book.accounts.named), "text/csv", f"twogate-costs-{name}.csv")
 
     @pages.get("/costs.json")
     def costs_json() -> Response:

@@ -95,9 +95,16 @@ def add_to(pages: Blueprint, house: House) -> None:
     @pages.get("/plans/<uid>/costs")
     def spent(uid: str) -> Response:
         found = _find(house, uid)
-        limit = found.plan.budget.usd
-        shown = {"share": found.cost.rejected_share, "limit": "none" if limit is None else f"${limit:,.2f}"}
-        return _tab(house, found, "spent.html", costs=views.costs(found.cost), **shown)
+        cost, limit = found.cost, found.plan.budget.usd
+        return _tab(
+            house,
+            found,
+            "spent.html",
+            costs=views.costs(cost),
+            paid_minutes=cost.actions_usd.value != 0,
+            share=cost.rejected_share,
+            limit="none" if limit is None else f"${limit:,.2f}",
+        )
 
     @pages.get("/plans/<uid>/decisions")
     def approvals(uid: str) -> Response:

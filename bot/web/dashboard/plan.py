@@ -95,16 +95,7 @@ def add_to(pages: Blueprint, house: House) -> None:
     @pages.get("/plans/<uid>/costs")
     def spent(uid: str) -> Response:
         found = _find(house, uid)
-        cost, limit = found.cost, found.plan.budget.usd
-        return _tab(
-            house,
-            found,
-            "spent.html",
-            costs=views.costs(cost),
-            paid_minutes=cost.actions_usd.value != 0,
-            share=cost.rejected_share,
-            limit="none" if limit is None else f"${limit:,.2f}",
-        )
+        return _tab(house, found, "spent.html", **_spent(found))
 
     @pages.get("/plans/<uid>/decisions")
     def approvals(uid: str) -> Response:
@@ -117,6 +108,17 @@ def add_to(pages: Blueprint, house: House) -> None:
         page = house.catalogue.journal(visit().seen, JournalFilters(plan=uid), request.args.get("cursor"), ROWS)
         on = url_for("dashboard.timeline", uid=uid, cursor=page.next) if page.next else ""
         return _tab(house, found, "timeline.html", lines=page.items, on=on)
+
+
+def _spent(found: Found) -> dict[str, Any]:
+    """Return what the page of a plan's costs shows."""
+    cost, limit = found.cost, found.plan.budget.usd
+    return {
+        "costs": views.costs(cost),
+        "paid_minutes": cost.actions_usd.value != 0,
+        "share": cost.rejected_share,
+        "limit": "none" if limit is None else f"${limit:,.2f}",
+    }
 
 
 def _find(house: House, uid: str) -> Found:

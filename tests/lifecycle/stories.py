@@ -339,7 +339,7 @@ STATUS = {
     "draft-answered-in-part": plan(waiting_on=WaitingOn.ANSWERS, revisions=(ASKING,), feedback=(ANSWER,)),
     "draft-decision-answered": plan(feedback=(ANSWER,), part_of=7),
     "draft-asked-to-split": plan(waiting_on=WaitingOn.RUNNER, job=job(JobKind.PLAN, Unit.SPLIT_PLAN)),
-    "draft-splitting": plan(waiting_on=WaitingOn.BOT, split=SPLIT),
+    "draft-splitting": plan(waiting_on=WaitingOn.BOT, split=SPLIT, issue_stale=True),
     "draft-person": plan(waiting_on=WaitingOn.PERSON),
     "draft-bot": plan(waiting_on=WaitingOn.BOT),
     "approved-slot": plan(State.APPROVED, WaitingOn.SLOT, waits_for=("#3", "#5"), place=2, limit=Limit.REPOSITORY, most=4, **APPROVED),

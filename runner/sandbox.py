@@ -21,6 +21,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass, replace
@@ -107,20 +108,30 @@ def probe(user: str | None = None) -> Capability:
 def _runs(command: list[str], path: str | None = None, cwd: Path | None = None) -> str | None:
     """Return None where the command ends well, else the last line of what it said."""
     try:
-        ended = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            timeout=PROBE_SECONDS,
-            check=False,
-            env={"PATH": path or os.defpath},
-            cwd=cwd,
-        )
+        ended = _tried(command, path or os.defpath, cwd)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
+    if ended.returncode == -signal.SIGKILL:
+        return f"it did not end within {PROBE_SECONDS:.0f} seconds"
     said = ended.stderr.decode("utf-8", "replace").strip().splitlines()
     return None if ended.returncode == 0 else (said[-1] if said else f"status {ended.returncode}")
+
+
+def _tried(command: list[str], path: str, cwd: Path | None) -> subprocess.CompletedProcess[bytes]:
+    """Run a command to its end, by a program that has the deadline.
+
+    So none outlives a runner that is killed: bubblewrap's own child, when bubblewrap dies before it told it to begin,
+    would wait for that for ever.
+    """
+    return subprocess.run(
+        [shutil.which("timeout") or "timeout", "-s", "KILL", str(PROBE_SECONDS), *command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=2 * PROBE_SECONDS,
+        check=False,
+        env={"PATH": path},
+        cwd=cwd,
+    )
 
 
 def _owner(user: str | None) -> tuple[int, int]:
@@ -181,16 +192,8 @@ class Sandbox:
     @cached_property
     def closed_tools(self) -> tuple[Path, ...]:
         """Folders of ``TWOGATE_TOOLS``, and those of the runner's Python, that confined commands can't look into."""
-        ended = subprocess.run(
-            self.wrap(["sh", "-c", LOOK, "sh", *map(str, dict.fromkeys(self._tools))], Confinement(Path("/"))),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=PROBE_SECONDS,
-            check=False,
-            env={"PATH": os.defpath},
-            cwd="/",
-        )
+        look = ["sh", "-c", LOOK, "sh", *map(str, dict.fromkeys(self._tools))]
+        ended = _tried(self.wrap(look, Confinement(Path("/"))), os.defpath, Path("/"))
         return tuple(Path(os.fsdecode(path)) for path in ended.stdout.split(b"\0")[:-1])
 
     def fault_of_tools(self) -> str | None:

@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 HUNTER = Path(__file__).with_name("hunter.py").read_text()
 SYSTEM_PYTHON = "/usr/bin/python3"
 """One that every user can start."""
-PROGRAMS = ("git", "sh", "setpriv", "rm", "chmod", "chown", "cat", "true", "python3")
+PROGRAMS = ("git", "sh", "setpriv", "rm", "timeout", "chmod", "chown", "cat", "true", "python3")
 """What a machine without bubblewrap has, for these tests."""
 TOKENS = ("JOB_KEY", "PUSH_TOKEN", "READ_TOKEN", "REQUEST_TOKEN")
 """Of the bot on loopback."""

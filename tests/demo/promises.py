@@ -52,7 +52,9 @@ def instructions(town: Town, scenes: list[Scene]) -> list[tuple[str, int | None]
     for plan in (town.plan(scene.issue) for scene in scenes):
         its = gitstore.text(place, "rev-list", f"{plan.review.work.base}..{plan.review.work.head}", "--", *INSTRUCTIONS)
         pulls |= dict.fromkeys(its.split(), plan.pull_request)
-    begun = gitstore.text(place, "log", "-1", "--format=%H", "--first-parent", "--grep=^Let Twogate in$", "HEAD").strip()
+    begun = gitstore.text(
+        place, "log", "-1", "--format=%H", "--first-parent", "--grep=^Let Twogate in$", "HEAD"
+    ).strip()
     log = gitstore.text(place, "log", "--format=%H %h %s", f"{begun}..HEAD", "--", *INSTRUCTIONS).splitlines()
     return [(shown, pulls.get(sha)) for sha, _, shown in (line.partition(" ") for line in log)]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from runner import supervise
+from runner import sandbox, supervise
 from runner.bubblewrap import MEMORY_BYTES
 from runner.contract import Outcome
 from runner.process import MARKER, MAX_FILE_BYTES, MAX_OPEN_FILES, MAX_PROCESSES, run
@@ -306,6 +306,22 @@ def test_probe_tells_a_bubblewrap_that_does_not_run(tmp_path: Path, monkeypatch:
     found = probe()
     assert not found.bubblewrap
     assert "uid map: Permission denied" in found.sentence
+
+
+def test_a_probe_that_does_not_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "PROBE_SECONDS", 0.1)
+    assert sandbox._runs(["sleep", "7777"]) == "it did not end within 0 seconds"
+
+
+def test_a_runner_that_is_killed_leaves_no_probe(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    hangs = f"sandbox.PROBE_SECONDS = 2; sandbox._runs(['sh', '-c', 'echo $$ > {told}; exec sleep 7777'])"
+    runner = subprocess.Popen([sys.executable, "-c", f"from runner import sandbox; {hangs}"])
+    hanging = psutil.Process(int(told.read_text()))
+    runner.kill()
+    runner.wait()
+    assert psutil.wait_procs([hanging], timeout=20)[1] == []
 
 
 @as_root

@@ -61,6 +61,7 @@ def test_accounts_add_up_by_repository_and_organisation():
         "octo": None,
     }
     assert list(ACCOUNTS.repositories) == ["acme/shop", "acme/tools", "octo/calc"]
+    assert list(ACCOUNTS.named) == ["all repositories", "acme", "octo", "acme/shop", "acme/tools", "octo/calc"]
     assert (ACCOUNTS.total.spend.value, ACCOUNTS.total.merged) == (Decimal("1.60"), 1)
 
 

@@ -98,7 +98,8 @@ def plain_accounts(found: Accounts) -> dict[str, Any]:
 FIGURES_HEAD = (
     *("name", "since", "until", "spent_usd", "at_least", "covered", "merged", "cost_per_merged_usd"),
     *("denied", "denial_rate", "rejected_at_plan_gate", "rejected_at_diff_gate", "rejected_usd", "abandoned_usd"),
-    *(stage.replace(" ", "_") for stage in STAGES),
+    *(stage.replace(" ", "_") for stage in STAGES[:-1]),
+    "merged_of_asked_for",
     *("attempts_a_plan", "failing_diffs_shown", "median_wait_plan_seconds", "median_wait_diff_seconds"),
     *("oldest_wait_plan_seconds", "oldest_wait_diff_seconds", "agent_seconds", "check_seconds", "people_seconds"),
     *("actions_minutes", "actions_usd", "forecast_of_the_month_usd"),

@@ -84,7 +84,12 @@ class Figures(Happened):
 
 
 def _hours(seconds: float) -> str:
-    return f"{seconds / HOUR:.1f} hours" if seconds >= HOUR else f"{seconds / MINUTE:.0f} minutes"
+    if seconds >= HOUR:
+        return f"{seconds / HOUR:.1f} hours"
+    minutes = round(seconds / MINUTE)
+    if seconds and not minutes:
+        return "less than a minute"
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"
 
 
 def figures(histories: Iterable[History], since: float, until: float) -> Figures:

@@ -95,6 +95,9 @@ class Words(Titled):
     summary: str
     steps: list[str]
     files: list[str]
+    weakens: list[str]
+    """Files in which it may check less than before."""
+    tests: list[str]
     risks: list[str]
     questions: list[str]
     """What the plan asks the person; they answer on the issue."""
@@ -224,6 +227,8 @@ def whole(plan: wire.PlanDetail) -> Whole:
             summary=_cut(revision.summary) if revision else "",
             steps=_listed(revision.steps) if revision else [],
             files=_listed(revision.files) if revision else [],
+            weakens=_listed(revision.weakens) if revision else [],
+            tests=_listed(revision.tests) if revision else [],
             risks=_listed(revision.risks) if revision else [],
             questions=_listed(revision.questions) if revision else [],
             gates=_listed([f"{gate.name}: {gate.run}" for gate in revision.gates]) if revision else [],

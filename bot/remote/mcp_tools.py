@@ -132,7 +132,7 @@ class Tools:
             return shapes.whole(client.plan_of(repository, issue))
 
     def plan_costs(self, ctx: Asked, repository: Repository, issue: Issue) -> shapes.Costs:
-        """Tell what an issue's plan has cost so far, in US dollars, a row for each run of an agent."""
+        """Tell what an issue's plan has cost so far, in US dollars, a row for each unit of each job."""
         with self._client(ctx) as client:
             return shapes.costs(client.plan_of(repository, issue))
 

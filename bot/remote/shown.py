@@ -69,8 +69,11 @@ def text(found: wire.PlanDetail) -> Iterator[str]:
     yield ""
     yield f"Plan, revision {revision.number}: {line(revision.title)}"
     yield from block(revision.summary)
+    yield from block(revision.reason)
     yield from listed("Steps", revision.steps)
     yield from listed("Files", revision.files)
+    yield from listed("Checks less than before", revision.weakens)
+    yield from listed("Tests", revision.tests)
     yield from listed("Risks", revision.risks)
     yield from listed("Questions", revision.questions)
     checks = [f"{each.name}: {each.run}{'' if each.blocking else ' (informs)'}" for each in revision.gates]

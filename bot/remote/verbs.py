@@ -113,7 +113,8 @@ def _create(arguments: argparse.Namespace) -> int:
     where_ = _repository(arguments)
     with _client(arguments) as client:
         made = client.create(where_, arguments.title, _text(arguments.body))
-    follows = f"Its plan is being asked for: `twogate show {made.issue}`."
+    named = f" --repo {where_}" if arguments.repo else ""
+    follows = f"Its plan is being asked for: `twogate show {made.issue}{named}`."
     held_up = "GitHub did not let you set the label: no plan follows until somebody with triage access sets it."
     return _told(arguments, made, [made.issue_url, follows if made.labelled else held_up])
 

@@ -159,10 +159,12 @@ def _due(plan: Plan) -> dict[str, BranchExpired | CiDue | None]:
 
 def _close_job(tx: Tx, name: str) -> None:
     """End a job for its plan. What it spent counts by its last heartbeat, until its report says it exactly."""
-    jobs.stop(tx, name, "The plan no longer waits for this job.")
-    jobs.close(tx, name)
     job, progress = jobs.get(tx, name), jobs.last_progress(tx, name)
-    if job is not None and job.reported_at is None and progress is not None:
+    over = job is not None and job.reported_at is not None
+    if not over:
+        jobs.stop(tx, name, "The plan no longer waits for this job.")
+    jobs.close(tx, name)
+    if job is not None and not over and progress is not None:
         usage.add(tx, job, [run.model_copy(update={"complete": False}) for run in progress.usage], final=False)
 
 

@@ -79,8 +79,13 @@ def scope(change: Change) -> GateResult:
     faults = [said for file in change.files for said in _faults(file, change, seen)]
     if faults:
         return failed(NAME, faults)
-    changed = "The changed path is" if len(change.files) == 1 else f"All {len(change.files)} changed paths are"
-    return passed(NAME, f"{changed} in the plan.")
+    own = sum(_is_own(file, change) for file in change.files)
+    planned = len(change.files) - own
+    if own and not planned:
+        return passed(NAME, "Nothing but what the runner wrote itself is changed.")
+    changed = {1: "The changed path is", 2: "Both changed paths are"}.get(planned, f"All {planned} changed paths are")
+    besides = f", besides {own} that the runner wrote itself" if own else ""
+    return passed(NAME, f"{changed} in the plan{besides}.")
 
 
 def never(pattern: str) -> str | None:

@@ -81,6 +81,7 @@ def test_plain_data_tells_what_is_unknown_and_what_is_covered():
 def test_a_table_of_figures_has_a_row_a_name_and_a_cell_a_column():
     rows = list(csv.DictReader(io.StringIO(figures_csv({"all": ACCOUNTS.total, **ACCOUNTS.repositories}))))
     assert [row["name"] for row in rows] == ["all", "acme/shop", "acme/tools", "octo/calc"]
+    assert len(set(FIGURES_HEAD)) == len(FIGURES_HEAD)
     assert all(set(row) == set(FIGURES_HEAD) for row in rows)
     assert (rows[0]["spent_usd"], rows[0]["at_least"], rows[0]["covered"]) == ("1.60", "True", "True")
     assert (rows[1]["cost_per_merged_usd"], rows[2]["cost_per_merged_usd"]) == ("", "1.50")

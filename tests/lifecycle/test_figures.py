@@ -495,3 +495,5 @@ def test_agents_can_be_the_bottleneck():
     assert found.bottleneck == "Agents are the bottleneck: 10 minutes of them a plan, 0 minutes at the gates."
     longer = figures([History(lines=(asked,), spending=(spent("1", seconds=9_000),))], 0.0, 10.0)
     assert "2.5 hours of them" in longer.bottleneck
+    short = figures([History(lines=(asked,), spending=(spent("1", seconds=3),))], 0.0, 10.0)
+    assert short.bottleneck == "Agents are the bottleneck: less than a minute of them a plan, 0 minutes at the gates."

@@ -124,6 +124,9 @@ def test_what_the_runner_wrote_is_outside_of_it() -> None:
     path = b".twogate/promptware/ExecutePlan/Memory/2026-11-29-x.md"
     written: dict[str, Any] = {"own": {path: b"lesson"}, "read": lambda _: b"lesson"}
     assert _is_in(_change(path, **written))
+    assert scope(_change(path, **written)).summary == "Nothing but what the runner wrote itself is changed."
+    besides = scope(_change(path, "src/a.py", "src/b.py", **written)).summary
+    assert besides == "Both changed paths are in the plan, besides 1 that the runner wrote itself."
     assert not _is_in(_change(path, b".twogate/promptware/ExecutePlan/Program.md", **written))
     assert not _is_in(_change(path, **{**written, "read": lambda _: b"lesson, touched up"}))
     for mode in (MODE_ABSENT, MODE_LINK, MODE_EXECUTABLE):

@@ -65,7 +65,14 @@ def test_a_change_from_asking_to_its_rejection_by_the_command_line(
     code, said = twogate("rita", "plans", "--state", "draft")
     assert code == 0
     assert "Round ⟨U+001B⟩[2Jtotals" in next(line for line in said.splitlines() if f"#{issue} " in line)
-    village.runner(issue).write_plan(title="Round the totals", summary="To cents.\x1b]0;owned\x07\r", steps=("\x9b2J",))
+    village.runner(issue).write_plan(
+        title="Round the totals",
+        summary="To cents.\x1b]0;owned\x07\r",
+        steps=("\x9b2J",),
+        files=("shop/basket.py",),
+        weakens=("shop/basket.py",),
+        tests=("3.3",),
+    )
     code, said = twogate("rita", "approve", str(issue), "--yes")
     assert (code, "write" in said) == (1, True), said
     assert village.stands(issue) == "draft, waits for plan_decision"
@@ -75,10 +82,13 @@ def test_a_change_from_asking_to_its_rejection_by_the_command_line(
     code, said = twogate("alice", "approve", str(issue), "--saw", saw[:12])
     assert (code, village.stands(issue)) == (0, "executing, waits for runner"), said
     assert f"An approval covers exactly this text, {saw[:12]}." in said
+    assert "Checks less than before:\n  - shop/basket.py\nTests:\n  - 3.3\n" in said
     village.runner(issue).execute({"shop/basket.py": "rounded"})
     assert village.notes(issue, "approved")
     code, said = twogate("alice", "logs", str(issue))
     assert (code, "tests" in said, "passed" in said) == (0, True, True)
+    code, said = twogate("alice", "logs", str(issue), "--json")
+    assert [(job["outcome"], job["stop_reason"]) for job in json.loads(said)] == [("planned", None), ("verified", None)]
     code, said = twogate("alice", "costs", str(issue))
     assert (code, "Total $" in said) == (0, True), said
     code, said = twogate("rita", "costs", "--days", "1")

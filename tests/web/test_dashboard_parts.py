@@ -13,7 +13,7 @@ from bot.lifecycle.commands import DOES_SOMETHING, Verb
 from bot.lifecycle.periods import DAY, WEEK
 from bot.lifecycle.plan import Revision
 from bot.lifecycle.reckoning import reckon
-from bot.web.dashboard import axis, changes, charts, decisions, diff, text, times
+from bot.web.dashboard import axis, changes, charts, costs, decisions, diff, text, times
 from bot.web.dashboard.charts import Kind, Series, Value, chart
 from runner.results import PlanDocument, Verdict
 
@@ -46,6 +46,12 @@ def test_an_axis_has_few_even_ticks_and_holds_every_value(highest: float) -> Non
     assert (ticks[0], steps, 2 <= len(ticks) <= charts.MOST_TICKS + 1) == (0, {1.0}, True)
     assert ticks[-1] >= highest * (1 - 1e-7)
     assert ticks[-2] <= highest
+
+
+@given(st.floats(min_value=1e-3, max_value=1e6))
+def test_a_tick_of_dollars_is_called_what_it_is(highest: float) -> None:
+    for tick in charts.nice(highest):
+        assert float(costs.axis_money(tick)[1:].replace(",", "")) == pytest.approx(tick)
 
 
 @pytest.mark.parametrize("highest", [0.0, -1.0, float("inf"), float("nan")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flask import Response, request, url_for
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 USUAL = "30d"
 CHOICES = {"7d": "7 days", "30d": "30 days", "90d": "90 days", "365d": "a year"}
 """Periods that the page offers beside months; a month is written as 2026-11."""
-PERCENT, CENT = 100, 0.01
+PERCENT = 100
 BILLED = (("input", "Input"), ("output", "Output"), ("cache_read", "Cache read"), ("cache_write", "Cache written"))
 """Kinds of tokens that have a price of their own, and how they are called in a narrow window."""
 UNITS = ((times.DAY, "d"), (times.HOUR, "h"), (times.MINUTE, "min"))
@@ -121,7 +122,7 @@ def _charts(found: Accounts) -> dict[str, Chart]:
             Kind.BARS,
             steps.names,
             [Series("Spent", _amounts(each.spend for each in found.steps))],
-            _money,
+            axis_money,
             steps.labels,
         ),
         "each": chart(
@@ -130,7 +131,7 @@ def _charts(found: Accounts) -> dict[str, Chart]:
             Kind.LINES,
             weeks.names,
             [Series("Cost per merged pull request", _amounts(each.cost_per_merged for each in found.weeks))],
-            _money,
+            axis_money,
             weeks.labels,
         ),
         "denied": chart(
@@ -195,7 +196,8 @@ def _lengths(seconds: Iterable[float | None], unit: float) -> tuple[Value, ...]:
     )
 
 
-def _money(value: float) -> str:
-    """Return a value of an axis: as many digits as its ticks differ by."""
-    places = 0 if value >= PERCENT or value == int(value) else 2 if value >= CENT else 4
+def axis_money(value: float) -> str:
+    """Return a value of an axis, with as many digits as it has: a rounded one would name another place."""
+    whole = value == int(value)
+    places = 0 if whole else next((few for few in (2, 3, 4, 5) if math.isclose(round(value, few), value)), 6)
     return f"${value:,.{places}f}"

@@ -49,7 +49,7 @@ DOES = {
     Verb.REOPEN: "Reopen",
     Verb.PLAN: "Plan it anew",
     Verb.ICEBOX: "Put aside",
-    Verb.CANCEL: "Cancel",
+    Verb.CANCEL: "Cancel the plan",
 }
 """Commands without words, as their buttons are called."""
 SETS = {

@@ -212,7 +212,7 @@ ROWS: dict[type, tuple[Cells, ...]] = {
     ev.JobClaimed: (at(HAS_JOBS, jobs.claimed), stay(ALL - HAS_JOBS, NO_JOB)),
     ev.JobProgressed: (
         go(WORKING, jobs.progressed, to=WORKING),
-        stay(ALL - WORKING, "only executing has phases that show"),
+        stay(ALL - WORKING, "its phase moves nothing here"),
     ),
     ev.PlanWritten: (at(D, jobs.plan_written, to=F), stay(ALL - {D}, "only a draft takes a plan")),
     ev.SplitWritten: (at(D, split.split_written, to=F), stay(ALL - {D}, "only a draft is split")),

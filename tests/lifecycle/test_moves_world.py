@@ -434,7 +434,7 @@ def test_a_pause_reaches_a_plan_whose_pull_request_is_open(cause):
     assert put(paused.plan, ev.HoldLifted(**AT, cause=cause)).plan.hold is None
     frozen = put(PR_OPEN, CLOSED)
     assert unchanged(PR_OPEN, frozen)
-    assert frozen.note == "its pull request goes on by itself"
+    assert frozen.note == "nothing is held: its pull request goes on by itself"
 
 
 def test_a_pull_request_that_opens_in_a_pause_stays_paused():

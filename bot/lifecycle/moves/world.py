@@ -177,7 +177,7 @@ def hold(plan: Plan, event: events.HoldPlaced) -> Step:
     """
     pausing = event.cause in PAUSES
     if plan.state is State.PR_OPEN and not pausing:
-        return Step(plan, (), "its pull request goes on by itself")
+        return Step(plan, (), "nothing is held: its pull request goes on by itself")
     held = plan.hold or Hold(causes=(), at=event.at, by=event.by)
     held = held.model_copy(update={"causes": (event.cause, *(c for c in held.causes if c is not event.cause))})
     stops: tuple[fx.Effect, ...] = ()

@@ -54,6 +54,9 @@ WAYS = {
     Via.REACTION: "a reaction",
     Via.BUTTON: "a button of the check run",
     Via.REPLY: "a reply",
+    Via.DASHBOARD: "the dashboard",
+    Via.API: "the API",
+    Via.MCP: "MCP",
 }
 """How somebody said something; what is not named here is called by its own name."""
 GATES = {

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from decimal import Decimal
 
+    from bot.lifecycle.amounts import Run
     from bot.store.engine import Tx
-    from runner.contract import Usage
 
 
 def of(tx: Tx, repository_id: int, limit: Decimal) -> Day:
@@ -27,21 +27,24 @@ def limited(tx: Tx, repositories: Collection[int]) -> dict[str, Day]:
     Four statements, however many there are.
     """
     names, valid = plans.repositories(tx), policies.valid(tx)
-    limits = {number: valid[number].budget.usd_today for number in repositories if number in valid}
-    since, spent = day_start(tx.now), _spent(tx, repositories)
+    limits = {
+        number: limit
+        for number in repositories
+        if number in valid and (limit := valid[number].budget.usd_today) is not None
+    }
+    since, spent = day_start(tx.now), _spent(tx, limits)
     found = {
         f"{names[number].owner}/{names[number].name}": Day(since=since, limit=limit, spent=spent[number])
         for number, limit in limits.items()
-        if limit is not None
     }
     return dict(sorted(found.items()))
 
 
 def _spent(tx: Tx, repositories: Collection[int]) -> dict[int, Amount]:
     """Return the agents' dollars of the day so far; jobs under way count by their last heartbeats."""
-    runs: dict[int, list[Usage]] = {number: [] for number in repositories}
-    for spent in usage.of_repositories(tx, repositories, day_start(tx.now)):
-        runs[spent.repository_id].append(spent.usage)
+    runs: dict[int, list[Run]] = {number: [] for number in repositories}
+    for number, run in usage.paid_since(tx, repositories, day_start(tx.now)):
+        runs[number].append(run)
     for job in jobs.under_way(tx, repositories):
         runs[job.repository_id] += job.progress.usage
     return {number: Amount.dollars(each) for number, each in runs.items()}

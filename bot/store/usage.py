@@ -48,8 +48,10 @@ _FIGURES = [usage.c[name] for name in Usage.model_fields]
 _BETTER = usage.alias("better").c
 _COUNTS = or_(usage.c.final, ~exists().where(_BETTER.job == usage.c.job, _BETTER.final))
 """Whether a row counts: one of a report, or of a last heartbeat after which no report came."""
-_PAID = select(usage.c.plan_uid, usage.c.usd, usage.c.complete, usage.c.usd_source).where(
-    usage.c.plan_uid.in_(bindparam("uids", expanding=True)), _COUNTS
+_COST = (usage.c.usd, usage.c.complete, usage.c.usd_source)
+_PAID = select(usage.c.plan_uid, *_COST).where(usage.c.plan_uid.in_(bindparam("uids", expanding=True)), _COUNTS)
+_PAID_SINCE = select(usage.c.repository_id, *_COST).where(
+    usage.c.repository_id.in_(bindparam("repositories", expanding=True)), usage.c.at >= bindparam("since"), _COUNTS
 )
 _UNITS = {unit.value: unit for unit in Unit}
 _SOURCES = {source.value: source for source in UsdSource}
@@ -77,7 +79,13 @@ def of_plans(tx: Tx, uids: Select[tuple[str]]) -> Iterator[tuple[str, Spending]]
 def paid(tx: Tx, uids: Collection[str]) -> Iterator[tuple[str, Paid]]:
     """Yield what each run of these plans' jobs cost, with its plan."""
     for uid, usd, complete, source in tx.execute(_PAID, uids=list(uids)):
-        yield uid, Paid(None if usd is None else Decimal(usd), complete, UsdSource(source))
+        yield uid, _paid(usd, complete, source)
+
+
+def paid_since(tx: Tx, repositories: Collection[int], since: float) -> Iterator[tuple[int, Paid]]:
+    """Yield, by repository, what each run cost that was told since ``since`` (epoch seconds)."""
+    for number, usd, complete, source in tx.execute(_PAID_SINCE, repositories=list(repositories), since=since):
+        yield number, _paid(usd, complete, source)
 
 
 def of_repositories(tx: Tx, repositories: Collection[int], since: float) -> list[Spent]:
@@ -103,6 +111,10 @@ def _add(tx: Tx, job: Job, number: int, run: Usage, *, final: bool) -> bool:
     )
     insert = insert.on_conflict_do_nothing(index_elements=["job", "final", "number"])
     return tx.execute(insert.returning(usage.c.id)).first() is not None
+
+
+def _paid(usd: str | None, complete: bool, source: str) -> Paid:  # noqa: FBT001
+    return Paid(None if usd is None else Decimal(usd), complete, _SOURCES[source])
 
 
 def _counted(tx: Tx, condition: ColumnElement[bool]) -> list[Spent]:

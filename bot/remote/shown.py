@@ -55,7 +55,9 @@ def plan(found: wire.PlanDetail, now: float) -> Iterator[str]:
         yield f"Pull      {found.pull_request_url}"
     if found.failure:
         yield f"Failed    {line(found.failure.sentence)}"
+    yield from listed("Rejected", found.rejections)
     yield from text(found)
+    yield from work(found.review)
     for approval in found.approvals:
         stands = "" if approval.stands else " (more are needed)"
         yield f"Approved at the {approval.gate} gate by {line(approval.by.login)}: {approval.covers[:12]}{stands}"
@@ -88,17 +90,23 @@ def covered(found: wire.PlanDetail, up: wire.Up) -> Iterator[str]:
         yield ""
         yield f"An approval covers exactly this text, {up.saw[:12]}."
         return
-    review = found.review
-    if review is not None:
-        yield ""
-        yield from block(review.summary)
-        yield from listed("Files", [f"{each.path}  +{each.added or 0} -{each.removed or 0}" for each in review.files])
-        yield from gates(review.gates)
-        found_by = [f"{each.severity} {each.path}: {each.text}" for each in review.findings]
-        yield from listed("Found by the inspector", found_by)
-        yield f"Diff      {review.compare_url}"
+    yield from work(found.review)
     yield ""
     yield f"An approval covers exactly the commit {up.saw[:12]}."
+
+
+def work(review: wire.ReviewView | None) -> Iterator[str]:
+    """Yield the work under review, but for the diff itself; nothing where there is none."""
+    if review is None:
+        return
+    yield ""
+    yield f"Work, review {review.number}: {review.head[:12]}"
+    yield from block(review.summary)
+    yield from listed("Files", [f"{each.path}  +{each.added or 0} -{each.removed or 0}" for each in review.files])
+    yield from gates(review.gates)
+    found_by = [f"{each.severity} {each.path}: {each.text}" for each in review.findings]
+    yield from listed("Found by the inspector", found_by)
+    yield f"Diff      {review.compare_url}"
 
 
 def gates(found: Sequence[wire.GateView]) -> Iterator[str]:
@@ -115,7 +123,8 @@ def gates(found: Sequence[wire.GateView]) -> Iterator[str]:
 def logs(jobs: Sequence[wire.JobView], now: float) -> Iterator[str]:
     """Yield what the bot knows of runs: where each is, and the end of what its agent and its checks printed."""
     for job in jobs:
-        yield f"{job.kind} {job.unit or ''}  {job.id}  {age(now - job.opened_at.timestamp())} ago"
+        what = " ".join(each for each in (job.kind, job.unit) if each)
+        yield f"{what}  {job.id}  {age(now - job.opened_at.timestamp())} ago"
         where = f"  {job.outcome or ('under way' if job.open else 'ended')}"
         yield (
             where + (f", {line(job.phase)}" if job.phase else "") + (f": {line(job.sentence)}" if job.sentence else "")

@@ -95,6 +95,7 @@ def test_a_change_from_asking_to_its_rejection_by_the_command_line(
     assert (code, f"{village.repository}  $" in said) == (0, True), said
     code, said = twogate("bob", "reject", str(issue), "--yes", "--why", "too large")
     assert (code, village.stands(issue)) == (0, "rejected"), said
+    assert "Rejected:\n  - too large\n" in twogate("alice", "show", str(issue))[1]
     code, said = twogate("bob", "approve", str(issue), "--yes")
     assert (code, said) == (1, "Nothing is up for decision, the plan is rejected. It can be reopened.\n")
     code, said = twogate("bob", "approve", str(issue), "--json")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FRESH_SECONDS = 60.0
 """How long figures are shown as they were worked out."""
-KEPT_SECONDS = 900.0
+KEPT_SECONDS = 300.0
 """How long they are shown at most, while they are worked out anew."""
 MOST_REMEMBERED = 64
 """Periods and sets of repositories that a process remembers."""

@@ -49,6 +49,21 @@ def blueprint(hub: Hub) -> Blueprint:
             check = repo.checks.get(number) if repo else None
             return _answer(_fill("check.html", repo=check.repo, check=_check(check)) if check else None)
 
+    @made.get("/<owner>/<name>/compare/<base>...<head>")
+    def comparison(owner: str, name: str, base: str, head: str) -> Response:
+        with hub.lock:
+            repo = hub.repo(owner, name)
+            them = _changes(GitRender(Render(hub), repo), base, head) if repo else None
+            page = _fill("compare.html", repo=repo, base=base, head=head, them=them) if them else None
+            return _answer(page)
+
+    @made.get("/<owner>/<name>/actions/runs/<int:number>")
+    def workflow_run(owner: str, name: str, number: int) -> Response:
+        with hub.lock:
+            repo = hub.repo(owner, name)
+            run = repo.runs.get(number) if repo else None
+            return _answer(_fill("run.html", repo=run.repo, run=run) if run else None)
+
     return made
 
 
@@ -186,18 +201,29 @@ def _pull(hub: Hub, issue: Issue) -> dict[str, Any] | None:
     part, repo = issue.pull, issue.repo
     if part is None:
         return None
-    git = GitRender(Render(hub), repo)
-    fork = gitstore.merge_base(git.path, part.base_sha, part.head_sha) or part.base_sha
-    shas = gitstore.commits_between(git.path, fork, part.head_sha)
-    files = git.files(fork, part.head_sha)
     newest = {status.context: status for status in repo.statuses if status.sha == part.head_sha}
     return {
         "head": part.head_ref,
         "base": part.base_ref,
-        "commits": [(sha[:7], git.raw_commit(sha)["message"].splitlines()[0]) for sha in shas],
+        **(_changes(GitRender(Render(hub), repo), part.base_sha, part.head_sha) or {}),
+        "checks": [_check(check) for check in repo.checks.values() if check.head_sha == part.head_sha],
+        "statuses": list(newest.values()),
+    }
+
+
+def _changes(git: GitRender, base: str, head: str) -> dict[str, Any] | None:
+    """What a head has that its base has not; None where there is no such commit."""
+    ends = [gitstore.resolve(git.path, name) for name in (base, head)]
+    if ends[0] is None or ends[1] is None:
+        return None
+    fork = gitstore.merge_base(git.path, ends[0], ends[1]) or ends[0]
+    files = git.files(fork, ends[1])
+    return {
+        "commits": [
+            (sha[:7], git.raw_commit(sha)["message"].splitlines()[0])
+            for sha in gitstore.commits_between(git.path, fork, ends[1])
+        ],
         "files": files,
         "added": sum(file["additions"] for file in files),
         "removed": sum(file["deletions"] for file in files),
-        "checks": [_check(check) for check in repo.checks.values() if check.head_sha == part.head_sha],
-        "statuses": list(newest.values()),
     }

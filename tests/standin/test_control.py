@@ -51,7 +51,7 @@ def test_process(tmp_path: Path) -> None:
 
 
 def test_pages(world: World, tmp_path: Path) -> None:
-    world.commit("plan/1", {"a.txt": "<script>\n"})
+    head = world.commit("plan/1", {"a.txt": "<script>\n"})
     with world.client("wes") as wes:
         wes.post("/issues", json={"title": "A <b> title", "body": "Hello **you** <script>alert(1)</script>"})
         wes.post("/issues/1/reactions", json={"content": "rocket"})
@@ -62,6 +62,9 @@ def test_pages(world: World, tmp_path: Path) -> None:
     assert "🚀 1" in page
     pull = httpx.get(f"{world.standin.url}/acme/shop/pull/2").text
     assert '<span class="add">+&lt;script&gt;' in pull
+    for base, status in (("main", 200), ("0" * 40, 404)):
+        compared = httpx.get(f"{world.standin.url}/acme/shop/compare/{base}...{head}")
+        assert (compared.status_code, '<span class="add">+&lt;script&gt;' in compared.text) == (status, status == 200)
     world.standin.control.page("acme/shop", 1, str(tmp_path / "page.html"))
     assert (tmp_path / "page.html").read_text() == page
     assert httpx.get(f"{world.standin.url}/acme/shop/issues/9").status_code == 404

@@ -6,6 +6,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+import httpx
+
 from tests.standin import gitstore
 
 if TYPE_CHECKING:
@@ -87,6 +89,9 @@ def test_workflow_run(world: World) -> None:
 
     wait_for(lambda: run().status == "completed")
     assert (run().conclusion, run().display_title, run().run_attempt) == ("success", "try job_1", 1)
+    page = httpx.get(f"{world.standin.url}/acme/shop/actions/runs/{number}").text
+    assert "success" in page
+    assert "job: <code>job_1</code>" in page
     listed = actions.list_workflow_runs("acme", "shop", "try.yml", event="workflow_dispatch").parsed_data
     assert [row.id for row in listed.workflow_runs] == [number]
     wait_for(lambda: "workflow_run.completed" in seen(world))

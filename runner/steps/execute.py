@@ -160,7 +160,18 @@ def _work(execution: Execution) -> Conversation:
         if back is None:
             return talk
         news, ending = back.news, back.ending
+        if attempt < spec.budget.attempts:
+            job.ledger.note(_sent_back(attempt, news))
     raise ending
+
+
+def _sent_back(attempt: int, news: News) -> str:
+    """Say why an attempt was not the last, which whoever reads the end would not know."""
+    failed = ", ".join(f"{gate.name} ({gate.summary})" if gate.summary else gate.name for gate in news.failed_gates)
+    if failed:
+        return f"Attempt {attempt} went back to the agent, since checks failed: {failed}."
+    conflicting = ", ".join(news.conflicts)
+    return f"Attempt {attempt} went back to the agent: {news.fault or f'it conflicts in {conflicting}.'}"
 
 
 def _furnish(execution: Execution, checks: Checks) -> None:

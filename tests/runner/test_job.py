@@ -79,6 +79,8 @@ def test_failing_checks_go_back_to_the_agent_with_their_whole_output(lab: Lab) -
     assert report.outcome is Outcome.VERIFIED, report
     assert report.attempts == 2
     assert [u.attempt for u in report.usage if u.unit is Unit.EXECUTE_PLAN] == [1, 2]
+    (told,) = [note for note in report.notes if "went back" in note]
+    assert told.startswith("Attempt 1 went back to the agent, since checks failed: tests (")
     assert lab.bot.phases == ["prepare", "agent", "gates", "agent", "gates", "publish", "report"]
 
 
@@ -88,6 +90,7 @@ def test_checks_that_keep_failing_end_the_job_and_nothing_is_pushed(lab: Lab) ->
     assert report.attempts == 2
     assert "tests" in report.sentence
     assert "/retry" in report.sentence
+    assert [note.partition(" went back")[0] for note in report.notes if "went back" in note] == ["Attempt 1"]
     assert report.gates[-1].status is GateStatus.FAILED
     assert "AssertionError" in report.gates[-1].tail
     assert lab.tip("plan/7") is None
@@ -234,6 +237,7 @@ def test_a_session_whose_name_is_none_is_not_gone_on_with(lab: Lab, session: str
     claude = {Unit.EXECUTE_PLAN: AgentSpec(name="claude")}
     report = lab.run("good", agents=claude, env={"PATH": f"{tools}:{os.environ['PATH']}"})
     assert (report.outcome, report.attempts) == (Outcome.INVALID_RESULT, 2), report.sentence
+    assert any(note.startswith("Attempt 1 went back to the agent: ") for note in report.notes), report.notes
     assert "--resume" not in (tools / "asked").read_text()
 
 
@@ -331,6 +335,7 @@ def test_a_base_that_moved_into_a_conflict_goes_back_to_the_agent(lab: Lab) -> N
     report = lab.run("settle", gates=(TESTS, GateSpec(name="meanwhile", run=f"{push} 2>&1", blocking=False)))
     assert report.outcome is Outcome.VERIFIED, report
     assert report.attempts == 2
+    assert "Attempt 1 went back to the agent: it conflicts in calc.py." in report.notes
     tip = lab.tip("trunk")
     assert report.work is not None
     assert report.work.base == tip

@@ -41,6 +41,11 @@ class Logged:
     repository_id: int
     entry: Entry
 
+    @property
+    def mark(self) -> tuple[int]:
+        """Where a page that ends with it ends."""
+        return (self.id,)
+
 
 def journal_page(
     tx: Tx, repositories: Collection[int], wanted: JournalFilters, after: int | None, limit: int

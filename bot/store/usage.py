@@ -72,8 +72,7 @@ def of_plans(tx: Tx, uids: Select[tuple[str]]) -> Iterator[tuple[str, Spending]]
     c = usage.c
     query = select(c.plan_uid, c.at, *(c[name] for name in Used._fields)).where(c.plan_uid.in_(uids), _COUNTS)
     for uid, at, unit, agent, model, usd, source, *rest in tx.execute(query.order_by(c.id)):
-        paid = None if usd is None else Decimal(usd)
-        yield uid, Spending(at, Used(_UNITS[unit], agent, model, paid, _SOURCES[source], *rest))
+        yield uid, Spending(at, Used(_UNITS[unit], agent, model, _dollars(usd), _SOURCES[source], *rest))
 
 
 def paid(tx: Tx, uids: Collection[str]) -> Iterator[tuple[str, Paid]]:
@@ -114,7 +113,11 @@ def _add(tx: Tx, job: Job, number: int, run: Usage, *, final: bool) -> bool:
 
 
 def _paid(usd: str | None, complete: bool, source: str) -> Paid:  # noqa: FBT001
-    return Paid(None if usd is None else Decimal(usd), complete, _SOURCES[source])
+    return Paid(_dollars(usd), complete, _SOURCES[source])
+
+
+def _dollars(usd: str | None) -> Decimal | None:
+    return None if usd is None else Decimal(usd)
 
 
 def _counted(tx: Tx, condition: ColumnElement[bool]) -> list[Spent]:

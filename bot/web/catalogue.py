@@ -7,7 +7,7 @@ nowhere, is refused alike: 404.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from bot import wire
 from bot.lifecycle.states import State
@@ -30,7 +30,16 @@ if TYPE_CHECKING:
 
 NO_WORK = "This plan has no work to show yet."
 
-T = TypeVar("T")
+
+class Marked(Protocol):
+    """A row behind which a page can begin."""
+
+    @property
+    def mark(self) -> Sequence[float | str]:
+        """Where a page that ends with it ends."""
+
+
+T = TypeVar("T", bound=Marked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +56,10 @@ class Catalogue:
         mark = marks.pair(cursor)
         with self.store.read() as tx:
             found = browse.plans_page(tx, seen, wanted, PlanMark(*mark) if mark else None, limit + 1)
-            page, more = _cut(found, limit)
+            page, further = _cut(found, limit)
             spent = plan_costs.totals(tx, [each.brief.uid for each in page])
         items = [self.views.summary(each, spent[each.brief.uid]) for each in page]
-        return wire.Page(items=items, next=marks.written(page[-1].mark) if more else None)
+        return wire.Page(items=items, next=further)
 
     def by_state(
         self, seen: Collection[int], states: Iterable[State], limit: int
@@ -123,9 +132,9 @@ class Catalogue:
         with self.store.read() as tx:
             found = browse_jobs.jobs_page(tx, seen, wanted, JobMark(*mark) if mark else None, limit + 1)
             repos = plans.repositories(tx)
-        page, more = _cut(found, limit)
+        page, further = _cut(found, limit)
         items = [self.views.job(each, repos[each.repository_id]) for each in page]
-        return wire.Page(items=items, next=marks.written(page[-1].mark) if more else None)
+        return wire.Page(items=items, next=further)
 
     def job(self, seen: Collection[int], name: str) -> wire.JobDetail:
         """Return a job with what its report says."""
@@ -151,9 +160,9 @@ class Catalogue:
         with self.store.read() as tx:
             found = browse_journal.journal_page(tx, seen, wanted, marks.number(cursor), limit + 1)
             repos = plans.repositories(tx)
-        page, more = _cut(found, limit)
+        page, further = _cut(found, limit)
         items = [views.line(each, repos[each.repository_id]) for each in page]
-        return wire.Page(items=items, next=marks.written((page[-1].id,)) if more else None)
+        return wire.Page(items=items, next=further)
 
     def journal_of(
         self, seen: Collection[int], uid: str, cursor: str | None = None, limit: int = wire.USUAL_ROWS
@@ -162,13 +171,11 @@ class Catalogue:
         plan = self.whole(seen, uid)
         with self.store.read() as tx:
             found = browse_journal.journal_of(tx, uid, marks.number(cursor), limit + 1)
-        page, more = _cut(found, limit)
-        return wire.Page(
-            items=[views.line(each, plan.repo) for each in page],
-            next=marks.written((page[-1].id,)) if more else None,
-        )
+        page, further = _cut(found, limit)
+        return wire.Page(items=[views.line(each, plan.repo) for each in page], next=further)
 
 
-def _cut(found: Sequence[T], limit: int) -> tuple[Sequence[T], bool]:
-    """Return the rows of a page, and whether there are more."""
-    return found[:limit], len(found) > limit
+def _cut(found: Sequence[T], limit: int) -> tuple[Sequence[T], str | None]:
+    """Return the rows of a page, and the cursor of the next one where there are more."""
+    page = found[:limit]
+    return page, marks.written(page[-1].mark) if len(found) > limit else None
